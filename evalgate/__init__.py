@@ -1,0 +1,1 @@
+"""EvalGate: a gate in CI on what an AI agent does, judged from recorded traces without calling a model."""

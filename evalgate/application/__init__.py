@@ -1,0 +1,1 @@
+"""The use cases, each a function over ports."""

@@ -1,0 +1,52 @@
+"""What the judge is asked and what it answers: plain data, fit to cross a process boundary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.errors import Problem
+    from evalgate.models.comparison import BaselineInfo
+    from evalgate.models.results import ResultsDoc
+    from evalgate.ports import Annotation
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """One question to the judge. Paths are relative to the working folder."""
+
+    configs: Sequence[str] = ()
+    traces: Sequence[str] | None = None  # replaces `traces` of every suite
+    form: str | None = None  # replaces `format` of every suite
+    baseline: BaselineInfo | None = None  # None: none was asked for; `path` is the file to load
+    baseline_required: bool = False  # named by the user: missing or damaged ends in exit 2
+    fail_on: Sequence[str] | None = None  # wins over every policy
+    report_only: bool = False
+    make_baseline_zip: bool = True
+    commit: str | None = None
+    branch: str | None = None
+    run_id: str | None = None
+    comment_key: str = "evalgate"
+    max_comment_chars: int = 60_000
+    report_url: str | None = None  # the page of the run, for "the rest is there"
+    notes: Sequence[str] = ()  # warnings of the front door, to be shown with the run's own
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One answer. `problems` is not empty exactly where the verdict is `invalid`."""
+
+    results: ResultsDoc
+    files: Mapping[str, bytes]  # results.json always; comment.md, summary.md, junit.xml unless invalid
+    annotations: Sequence[Annotation] = ()
+    problems: Sequence[Problem] = ()
+    baseline_zip: str | None = None  # path of the zip that was written
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def exit_code(self) -> int:
+        """What the process must return; the same figure stands in the results."""
+        return self.results["exit_code"]

@@ -1,0 +1,106 @@
+"""What can go wrong, each with the exit code it ends in and the word documents use for it.
+
+EvalGateError                 70  our bug, unless a subclass says otherwise
+|-- InvalidInput               2  something a person can mend: text, place, remedy
+|   |-- SuiteError                a suite or project file (`invalid_suite`)
+|   |-- SettingError              a flag, an action input, a file named by one (`invalid_setting`)
+|   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
+|   `-- OverLimit                 a bound of the run was passed (`over_limit`)
+|-- TraceError                 -  one unreadable trace: becomes a result, never an exit
+`-- Unreachable                4  GitHub did not answer, or not as promised
+    |-- Forbidden                 the token may not do this
+    `-- NotFound                  there is no such thing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Location(NamedTuple):
+    """A place in a file; line and column count from 1, None where a whole file is meant."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in self if part is not None)
+
+
+class Problem(NamedTuple):
+    """One mistake: what is wrong, where it stands, how to mend it."""
+
+    message: str
+    location: Location | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.location}: " if self.location else ""
+        remedy = f" ({self.hint})" if self.hint else ""
+        return f"{place}{self.message}{remedy}"
+
+
+class EvalGateError(Exception):
+    """Base of all errors; `problems` holds one line a mistake, never a foreign library's text."""
+
+    exit_code = 70
+    code = "internal"
+
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems: Sequence[Problem] = [Problem(p) if isinstance(p, str) else p for p in problems]
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class InvalidInput(EvalGateError):
+    """Something handed to the gate is wrong and a person can mend it."""
+
+    exit_code = 2
+    code = "invalid_setting"
+
+
+class SuiteError(InvalidInput):
+    """A suite or project file says something that can't be meant."""
+
+    code = "invalid_suite"
+
+
+class SettingError(InvalidInput):
+    """A flag, an action input or a file that one names."""
+
+    code = "invalid_setting"
+
+
+class RefusedPath(InvalidInput):
+    """A path leaves the workspace, passes a symbolic link or is no regular file."""
+
+    code = "refused_path"
+
+
+class OverLimit(InvalidInput):
+    """A limit of the run was passed by a suite, a named baseline or the run as a whole."""
+
+    code = "over_limit"
+
+
+class TraceError(EvalGateError):
+    """A trace that can't be read. The caller turns it into a result; it never ends the run."""
+
+    exit_code = 1
+    code = "trace"
+
+
+class Unreachable(EvalGateError):
+    """GitHub did not answer in time, or not as its description promises."""
+
+    exit_code = 4
+    code = "unreachable"
+
+
+class Forbidden(Unreachable):
+    """The token may not do this."""
+
+
+class NotFound(Unreachable):
+    """GitHub knows no such thing."""

@@ -1,0 +1,1 @@
+"""What everything above speaks of: traces, results, runs, comparisons, decisions. Data without behaviour."""

@@ -1,0 +1,39 @@
+"""The decision of the gate: exit code, comment, check and outputs all read this one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+GateVerdict = Literal["pass", "fail", "cannot_judge", "invalid"]
+
+FailOn = Literal[
+    "hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "not_evaluable", "no_baseline"
+]
+"""Words of `fail_on` that this version can judge."""
+
+NEEDS_BASELINE: frozenset[str] = frozenset({"regression", "broken", "new_hard_fail", "no_baseline"})
+"""Words that can't be judged while the baseline is unreachable."""
+
+
+@dataclass(slots=True)
+class Reason:
+    """Why the gate decided as it did. `code` is a `fail_on` word, or no_traces, nothing_evaluated,
+    min_evaluated, unreachable, invalid_suite, invalid_setting, refused_path, over_limit."""
+
+    code: str
+    message: str
+    suite: str | None = None
+    scenario: str | None = None
+    variant: str | None = None
+
+
+@dataclass(slots=True)
+class Decision:
+    """One verdict, the exit code that belongs to it and every reason, most severe first."""
+
+    verdict: GateVerdict
+    exit_code: int
+    reasons: list[Reason] = field(default_factory=list)
+    report_only: bool = False
+    suite_verdicts: dict[str, GateVerdict] = field(default_factory=dict)

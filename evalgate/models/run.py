@@ -1,0 +1,110 @@
+"""What an evaluation found: assertions make trials, trials make scenarios, scenarios make suites, suites a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from evalgate.errors import Location
+    from evalgate.models.comparison import Change
+    from evalgate.models.trace import Warning_
+
+Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
+TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable"]
+Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "NOT_EVALUABLE"]
+
+HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
+"""Verdicts that count as a hard fail."""
+NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
+"""Verdicts of scenarios about which the run learned nothing."""
+
+
+@dataclass(slots=True)
+class AssertionResult:
+    """One assertion on one trace. `reason` is one line a person can act on; `score` lies in [0, 1]."""
+
+    name: str
+    type: str
+    outcome: Outcome
+    score: float
+    weight: float
+    required: bool
+    reason: str
+    location: Location | None = None
+    evidence: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class TraceRef:
+    """Which recording a trial judged; `line` and `record` place it in a file of many."""
+
+    id: str | None
+    path: str
+    format: str
+    sha256: str | None
+    line: int | None = None
+    record: int | None = None
+
+
+@dataclass(slots=True)
+class TrialResult:
+    """One trace judged. `score` is None where nothing could be scored; unknown amounts are None."""
+
+    trial: int
+    trace: TraceRef
+    status: TrialStatus
+    score: float | None
+    assertions: list[AssertionResult]
+    cost_usd: float | None = None
+    latency_seconds: float | None = None
+    total_tokens: int | None = None
+    tool_calls: list[str] = field(default_factory=list)
+    reason: str | None = None  # why the status is `error`, where no assertion says it
+    warnings: list[Warning_] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ScenarioResult:
+    """One scenario over its trials. `pass_rate` is passed / all trials, with its Wilson interval."""
+
+    id: str
+    verdict: Verdict
+    score: float | None
+    threshold: float
+    trials: list[TrialResult]
+    variant: str | None = None
+    pass_rate: float | None = None
+    pass_rate_interval: tuple[float, float] | None = None
+    reason: str | None = None
+    location: Location | None = None
+    change: Change | None = None
+
+
+@dataclass(slots=True)
+class SuiteResult:
+    """One suite; `skipped` counts optional scenarios without a trace, which are in no other figure."""
+
+    name: str
+    path: str
+    scenarios: list[ScenarioResult]
+    skipped: int = 0
+    traces: int = 0
+
+
+@dataclass(slots=True)
+class Unclaimed:
+    """A trace that no scenario of a suite asked for."""
+
+    suite: str
+    trace: TraceRef
+    scenario_id: str | None
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything one evaluation found, before anything is compared or decided."""
+
+    suites: list[SuiteResult]
+    unclaimed: list[Unclaimed] = field(default_factory=list)
+    warnings: list[Warning_] = field(default_factory=list)

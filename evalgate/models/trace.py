@@ -1,0 +1,241 @@
+"""The canonical recorded trace (`evalgate.trace/1`): one run of an agent, the vendor left behind.
+
+Records are plain dictionaries typed by name: a reader builds them once, queries read them as they are, and
+nothing is converted on the hot path. Words follow the OpenTelemetry GenAI conventions. Units: milliseconds,
+US dollars, RFC 3339 in UTC. Unknown is None and never 0: a recorder that writes cost 0 beside metered tokens
+did not know the price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+SCHEMA = "evalgate.trace/1"
+MAX_ID_LENGTH = 512
+
+Role = Literal["system", "user", "assistant", "tool"]
+CallStatus = Literal["ok", "error", "missing"]
+
+
+class CallRef(TypedDict):
+    """A tool call as the message that asked for it shows it."""
+
+    id: str | None
+    name: str
+    arguments: Any
+
+
+class Message(TypedDict):
+    """One message of the conversation; `turn` counts user inputs from 1 (0 before the first)."""
+
+    index: int
+    turn: int
+    role: Role
+    content: str | None
+    tool_calls: list[CallRef]
+    tool_name: str | None
+    tool_call_id: str | None
+    timestamp: str | None
+    name: str | None
+    agent: str | None
+    model: str | None
+    reasoning: str | None
+    finish_reason: str | None
+    parts: list[dict[str, Any]] | None  # kept only where text and tool calls do not say it all
+
+
+class ErrorInfo(TypedDict):
+    """What failed, in the recorder's words."""
+
+    type: str | None
+    message: str | None
+
+
+class ToolCall(TypedDict):
+    """One execution of a tool, its request and its answer joined.
+
+    `step` numbers the model response that asked for it: calls of one step were made in parallel.
+    `arguments` is None where none were captured; `arguments_error` says why raw text is no JSON.
+    """
+
+    index: int
+    turn: int
+    step: int
+    id: str | None
+    name: str
+    arguments: Any
+    arguments_raw: str | None
+    arguments_error: str | None
+    result: Any
+    result_text: str | None
+    status: CallStatus
+    error: ErrorInfo | None
+    exit_code: int | None
+    duration_ms: float | None
+    started_at: str | None
+    requestor: Literal["assistant", "user"]
+    agent: str | None
+
+
+class LlmCall(TypedDict):
+    """One request to a model, as far as it was metered."""
+
+    index: int
+    turn: int
+    step: int
+    provider: str | None
+    model: str | None
+    response_id: str | None
+    usage: Usage | None
+    cost_usd: float | None
+    duration_ms: float | None
+    finish_reason: str | None
+
+
+class Usage(TypedDict):
+    """Tokens: input INCLUDES cache, output INCLUDES reasoning; None is unknown."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+    cache_read_input_tokens: int | None
+    cache_write_input_tokens: int | None
+    reasoning_output_tokens: int | None
+    source: Literal["recorded_total", "inference_sum", "agent_span", "none"]
+
+
+class Cost(TypedDict):
+    """US dollars the agent's own model calls cost (no user simulator, no judge)."""
+
+    usd: float | None
+    source: Literal["recorded", "computed", "partial", "unknown"]
+
+
+class Latency(TypedDict):
+    """Milliseconds from start to end of the whole run."""
+
+    total_ms: float | None
+    source: Literal["span", "timestamps", "recorded", "none"]
+
+
+class Evaluation(TypedDict):
+    """A score that a benchmark, a judge or a person left in the trace."""
+
+    name: str
+    score_value: float | None
+    score_label: str | None
+    explanation: str | None
+    source: str | None
+
+
+class Response(TypedDict):
+    """The final answer: the last assistant message with text, which need not be the last message."""
+
+    content: str | None
+    finish_reason: str | None
+    message_index: int | None
+
+
+class Warning_(TypedDict):
+    """Something about the recording that a reader of the verdict should know."""
+
+    code: str
+    message: str
+    where: str | None
+
+
+@dataclass(slots=True)
+class Source:
+    """Where a trace came from; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
+
+    path: str = ""
+    format: str = ""
+    line: int | None = None
+    record: int | None = None
+    sha256: str | None = None
+
+
+def unknown_usage() -> Usage:
+    """Tokens of a trace that was not metered."""
+    return {
+        "input_tokens": None,
+        "output_tokens": None,
+        "total_tokens": None,
+        "cache_read_input_tokens": None,
+        "cache_write_input_tokens": None,
+        "reasoning_output_tokens": None,
+        "source": "none",
+    }
+
+
+def unknown_cost() -> Cost:
+    """Cost of a trace that does not tell."""
+    return {"usd": None, "source": "unknown"}
+
+
+def unknown_latency() -> Latency:
+    """Latency of a trace that does not tell."""
+    return {"total_ms": None, "source": "none"}
+
+
+@dataclass(slots=True)
+class Trace:
+    """One recorded run of an agent. Everything but the messages may be unknown."""
+
+    trace_id: str
+    messages: list[Message]
+    tool_calls: list[ToolCall]
+    response: Response
+    scenario_id: str | None = None
+    trial: int | None = None
+    conversation_id: str | None = None
+    name: str | None = None
+    agent: dict[str, Any] | None = None
+    provider: str | None = None
+    model: str | None = None
+    status: Literal["ok", "error", "incomplete"] = "ok"
+    error: ErrorInfo | None = None
+    finish_reason: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    system_instructions: str | None = None
+    tool_definitions: list[dict[str, Any]] = field(default_factory=list)
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    usage: Usage = field(default_factory=unknown_usage)
+    cost: Cost = field(default_factory=unknown_cost)
+    latency: Latency = field(default_factory=unknown_latency)
+    evaluations: list[Evaluation] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    commit: str | None = None
+    agent_hash: str | None = None
+    source: Source = field(default_factory=Source)
+    warnings: list[Warning_] = field(default_factory=list)
+
+    @property
+    def turn_count(self) -> int:
+        """User exchanges in the conversation."""
+        return self.messages[-1]["turn"] if self.messages else 0
+
+    @property
+    def agent_calls(self) -> list[ToolCall]:
+        """The agent's own calls: those of a user simulator are not its behaviour."""
+        return [call for call in self.tool_calls if call["requestor"] == "assistant"]
+
+
+@dataclass(slots=True)
+class DamagedTrace:
+    """A record that can't be read: becomes an `error` trial and never hides the others.
+
+    `scenario_id` is what could still be read of it; `fallback_id` names it otherwise.
+    """
+
+    reason: str
+    source: Source
+    fallback_id: str = ""
+    scenario_id: str | None = None
+    trial: int | None = None
+
+
+TraceRecord = Trace | DamagedTrace

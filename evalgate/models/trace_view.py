@@ -1,0 +1,147 @@
+"""The JMESPath view of a trace: what an expression in a suite can see. A public promise.
+
+Sections are built when first asked for, since most suites look at two or three of ten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from evalgate.models.trace import Trace
+
+Section = Callable[["Trace"], Any]
+
+
+class TraceView:
+    """Read-only mapping from section name to data; `whole()` is the same as one plain dictionary."""
+
+    __slots__ = ("_built", "_trace")
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._built: dict[str, Any] = {}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """One section by name; unknown names are None, as JMESPath has it."""
+        if name in self._built:
+            return self._built[name]
+        build = SECTIONS.get(name)
+        if build is None:
+            return default
+        value = self._built[name] = build(self._trace)
+        return value
+
+    def whole(self) -> dict[str, Any]:
+        """Every section, for expressions that look at the view itself."""
+        return {name: self.get(name) for name in SECTIONS}
+
+
+def _response(trace: Trace) -> dict[str, Any]:
+    response = trace.response
+    content = response["content"]
+    return {
+        "content": content,
+        "text": content,
+        "json": _as_json(content),
+        "finish_reason": response["finish_reason"],
+        "role": "assistant" if content is not None else None,
+        "message_index": response["message_index"],
+    }
+
+
+def _as_json(content: str | None) -> Any:
+    """The answer parsed, where it is a JSON document; prose is None."""
+    if content is None or not content.lstrip()[:1] in {"{", "["}:
+        return None
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _metadata(trace: Trace) -> dict[str, Any]:
+    usage, latency_ms = trace.usage, trace.latency["total_ms"]
+    known = {
+        "scenario_id": trace.scenario_id,
+        "trial": trace.trial,
+        "trace_id": trace.trace_id,
+        "conversation_id": trace.conversation_id,
+        "model": trace.model,
+        "provider": trace.provider,
+        "agent": trace.agent,
+        "framework": (trace.agent or {}).get("framework"),
+        "format": trace.source.format,
+        "cost_usd": trace.cost["usd"],
+        "latency_ms": latency_ms,
+        "latency_seconds": None if latency_ms is None else latency_ms / 1000,
+        "input_tokens": usage["input_tokens"],
+        "output_tokens": usage["output_tokens"],
+        "total_tokens": usage["total_tokens"],
+        "cache_read_input_tokens": usage["cache_read_input_tokens"],
+        "turn_count": trace.turn_count,
+        "tool_call_count": len(trace.agent_calls),
+        "llm_call_count": len(trace.llm_calls) or None,
+        "finish_reason": trace.finish_reason,
+        "status": trace.status,
+        "tags": trace.tags,
+        "started_at": trace.started_at,
+        "commit": trace.commit,
+        "agent_hash": trace.agent_hash,
+        "evaluations": _scores(trace),
+        "custom": trace.metadata,
+    }
+    return {**trace.metadata, **known}
+
+
+def _scores(trace: Trace) -> dict[str, float | None]:
+    return {evaluation["name"]: evaluation["score_value"] for evaluation in trace.evaluations}
+
+
+def _exchanges(trace: Trace) -> list[dict[str, Any]]:
+    """One entry a user input: what was asked, what was answered last, what was called between."""
+    found: dict[int, dict[str, Any]] = {}
+    for message in trace.messages:
+        if message["turn"] == 0:
+            continue
+        exchange = found.setdefault(
+            message["turn"],
+            {"turn": message["turn"], "user": None, "response": None, "tool_calls": [], "usage": None, "cost_usd": None, "latency_ms": None},
+        )
+        if message["role"] == "user" and exchange["user"] is None:
+            exchange["user"] = message["content"]
+        elif message["role"] == "assistant" and message["content"]:
+            exchange["response"] = message["content"]
+    for call in trace.agent_calls:
+        if call["turn"] in found:
+            found[call["turn"]]["tool_calls"].append(call)
+    return [found[turn] for turn in sorted(found)]
+
+
+def _errors(trace: Trace) -> list[dict[str, Any]]:
+    calls: Iterator[dict[str, Any]] = (
+        {"tool": call["name"], "index": call["index"], **(call["error"] or {"type": None, "message": None})}
+        for call in trace.agent_calls
+        if call["status"] == "error"
+    )
+    run = [{"tool": None, "index": None, **trace.error}] if trace.error else []
+    return [*run, *calls]
+
+
+SECTIONS: dict[str, Section] = {
+    "response": _response,
+    "turns": lambda trace: trace.messages,
+    "exchanges": _exchanges,
+    "tool_calls": lambda trace: trace.agent_calls,
+    "metadata": _metadata,
+    "usage": lambda trace: trace.usage,
+    "cost": lambda trace: trace.cost,
+    "latency": lambda trace: trace.latency,
+    "llm_calls": lambda trace: trace.llm_calls,
+    "errors": _errors,
+    "evaluations": lambda trace: trace.evaluations,
+    "scores": _scores,
+}
