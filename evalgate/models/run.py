@@ -22,7 +22,10 @@ NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABL
 
 @dataclass(slots=True)
 class AssertionResult:
-    """One assertion on one trace. `reason` is one line a person can act on; `score` lies in [0, 1]."""
+    """One assertion on one trace. `reason` is one line a person can act on; `score` lies in [0, 1].
+
+    `counts` is False for a `not_evaluable` under `on_missing: skip`: it is shown, but left out of the mean.
+    """
 
     name: str
     type: str
@@ -33,6 +36,7 @@ class AssertionResult:
     reason: str
     location: Location | None = None
     evidence: dict[str, Any] | None = None
+    counts: bool = True
 
 
 @dataclass(slots=True)
