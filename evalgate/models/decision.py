@@ -18,8 +18,11 @@ NEEDS_BASELINE: frozenset[str] = frozenset({"regression", "broken", "new_hard_fa
 
 @dataclass(slots=True)
 class Reason:
-    """Why the gate decided as it did. `code` is a `fail_on` word, or no_traces, nothing_evaluated,
-    min_evaluated, unreachable, invalid_suite, invalid_setting, refused_path, over_limit."""
+    """Why the gate decided as it did.
+
+    `code` is a `fail_on` word, or no_traces, nothing_evaluated, min_evaluated, unreachable, invalid_suite,
+    invalid_setting, refused_path, over_limit.
+    """
 
     code: str
     message: str

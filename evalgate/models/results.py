@@ -31,8 +31,11 @@ class ReasonDoc(TypedDict, total=False):
 
 
 class SummaryDoc(TypedDict):
-    """Counts and figures of the run; passed + partial + failed + hard_fails + errors + missing +
-    not_evaluable = scenarios. Amounts with an unknown part are null."""
+    """Counts and figures of the run.
+
+    passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
+    unknown part are null.
+    """
 
     scenarios: int
     passed: int

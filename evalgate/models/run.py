@@ -1,4 +1,4 @@
-"""What an evaluation found: assertions make trials, trials make scenarios, scenarios make suites, suites a run."""
+"""What an evaluation found: assertions make trials, trials scenarios, scenarios suites, suites a run."""
 
 from __future__ import annotations
 

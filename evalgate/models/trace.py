@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+from evalgate.models.trace_view import TraceView
+
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
 
@@ -137,7 +139,7 @@ class Response(TypedDict):
     message_index: int | None
 
 
-class Warning_(TypedDict):
+class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
     """Something about the recording that a reader of the verdict should know."""
 
     code: str
@@ -212,6 +214,14 @@ class Trace:
     agent_hash: str | None = None
     source: Source = field(default_factory=Source)
     warnings: list[Warning_] = field(default_factory=list)
+    _view: TraceView | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def view(self) -> TraceView:
+        """What queries see of it; built once, section by section."""
+        if self._view is None:
+            self._view = TraceView(self)
+        return self._view
 
     @property
     def turn_count(self) -> int:

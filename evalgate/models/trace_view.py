@@ -55,7 +55,7 @@ def _response(trace: Trace) -> dict[str, Any]:
 
 def _as_json(content: str | None) -> Any:
     """The answer parsed, where it is a JSON document; prose is None."""
-    if content is None or not content.lstrip()[:1] in {"{", "["}:
+    if content is None or content.lstrip()[:1] not in {"{", "["}:
         return None
     try:
         return orjson.loads(content)
@@ -109,7 +109,15 @@ def _exchanges(trace: Trace) -> list[dict[str, Any]]:
             continue
         exchange = found.setdefault(
             message["turn"],
-            {"turn": message["turn"], "user": None, "response": None, "tool_calls": [], "usage": None, "cost_usd": None, "latency_ms": None},
+            {
+                "turn": message["turn"],
+                "user": None,
+                "response": None,
+                "tool_calls": [],
+                "usage": None,
+                "cost_usd": None,
+                "latency_ms": None,
+            },
         )
         if message["role"] == "user" and exchange["user"] is None:
             exchange["user"] = message["content"]

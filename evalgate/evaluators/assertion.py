@@ -1,0 +1,53 @@
+"""One compiled assertion: what it weighs, where it stands, and its check, which no trace can crash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalgate.evaluators.base import Finding
+from evalgate.models.run import AssertionResult
+
+if TYPE_CHECKING:
+    from evalgate.errors import Location
+    from evalgate.evaluators.base import Check
+    from evalgate.models.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking."""
+
+    name: str
+    type: str
+    weight: float
+    required: bool
+    on_missing_skip: bool
+    check: Check
+    location: Location | None = None
+    warning: str | None = None
+
+    def find(self, trace: Trace) -> Finding:
+        """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
+        try:
+            return self.check(trace)
+        except Exception as error:  # noqa: BLE001  (a crash is a result)
+            return Finding("error", f"the check failed on this trace ({type(error).__name__})")
+
+    def assess(self, trace: Trace) -> AssertionResult:
+        """The finding as a row of the results."""
+        outcome, reason, evidence, score = self.find(trace)
+        if score is None:
+            score = 1.0 if outcome == "passed" else 0.0
+        return AssertionResult(
+            self.name,
+            self.type,
+            outcome,
+            score,
+            self.weight,
+            self.required,
+            reason,
+            self.location,
+            evidence,
+            counts=outcome != "skipped" and not (outcome == "not_evaluable" and self.on_missing_skip),
+        )

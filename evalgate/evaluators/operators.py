@@ -1,0 +1,215 @@
+"""The operators of a query: what each demands of its value, and how it judges what the query found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+from evalgate.evaluators.base import Finding
+from evalgate.evaluators.flaws import FlawedError, suggest
+from evalgate.measures.json_values import as_number, equal, kind, show
+from evalgate.measures.patterns import Pattern, PatternError, PatternFailedError
+from evalgate.measures.schemas import Schema, SchemaError
+
+Operator = Literal[
+    "eq",
+    "ne",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "contains",
+    "regex",
+    "exists",
+    "in",
+    "not_in",
+    "length",
+    "matches_schema",
+]
+OPERATORS: tuple[str, ...] = get_args(Operator)
+ALIASES = {"le": "lte", "ge": "gte"}
+
+Judge = Callable[[Any], tuple[bool, str]]
+"""From what was found to whether it is right, and why not."""
+
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "gt": lambda actual, limit: actual > limit,
+    "gte": lambda actual, limit: actual >= limit,
+    "lt": lambda actual, limit: actual < limit,
+    "lte": lambda actual, limit: actual <= limit,
+}
+_SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+
+def canonical(operator: str) -> str:
+    """The operator's own name for one of its spellings."""
+    return ALIASES.get(operator, operator)
+
+
+def sign(operator: str) -> str:
+    """How people write it."""
+    return _SIGNS.get(operator, operator)
+
+
+def judge_for(operator: str, value: Any) -> Judge:
+    """The operator with its value checked. Raises FlawedError on `value`."""
+    return _MAKERS[operator](value)
+
+
+def _ordered(operator: str) -> Callable[[Any], Judge]:
+    compare = _COMPARE[operator]
+
+    def make(value: Any) -> Judge:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise FlawedError(
+                "value", f"`{operator}` compares with a number, not {kind(value)} {show(value, 40)}"
+            )
+
+        def judge(actual: Any) -> tuple[bool, str]:
+            number = as_number(actual)
+            if number is None:
+                return False, f"{kind(actual)} {show(actual)} is no number"
+            return compare(number, value), f"{show(actual)}, expected {sign(operator)} {show(value)}"
+
+        return judge
+
+    return make
+
+
+def _eq(value: Any) -> Judge:
+    return lambda actual: (equal(actual, value), f"{show(actual)}, expected {show(value)}")
+
+
+def _ne(value: Any) -> Judge:
+    return lambda actual: (not equal(actual, value), f"{show(actual)}, expected anything else")
+
+
+def _contains(value: Any) -> Judge:
+    def judge(actual: Any) -> tuple[bool, str]:
+        expected = f"expected it to contain {show(value)}"
+        if isinstance(actual, str):
+            return isinstance(value, str) and value in actual, f"{show(actual)}, {expected}"
+        if isinstance(actual, list):
+            return any(equal(member, value) for member in actual), f"{show(actual)}, {expected}"
+        if isinstance(actual, dict):
+            return isinstance(value, str) and value in actual, f"{show(actual)}, {expected} as a key"
+        return False, f"{kind(actual)} {show(actual)} can't contain anything"
+
+    return judge
+
+
+def _regex(value: Any) -> Judge:
+    if not isinstance(value, str):
+        raise FlawedError("value", f"`regex` takes a pattern as text, not {kind(value)}")
+    pattern = compile_pattern(value, "value")
+
+    def judge(actual: Any) -> tuple[bool, str]:
+        if not isinstance(actual, str):
+            return False, f"{kind(actual)} {show(actual)} is no text"
+        return pattern.found_in(actual), f"{show(actual)}, expected a match of {show(value)}"
+
+    return judge
+
+
+def compile_pattern(source: str, field: str) -> Pattern:
+    """A pattern of the suite; what does not compile is a mistake in `field`."""
+    try:
+        return Pattern(source)
+    except PatternError as error:
+        place = f" (character {error.position})" if error.position else ""
+        raise FlawedError(field, f"{error}{place}: {show(source, 60)}") from None
+
+
+def _members(value: Any, operator: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FlawedError("value", f"`{operator}` takes a list, not {kind(value)} {show(value, 40)}")
+    return value
+
+
+def _in(value: Any) -> Judge:
+    members = _members(value, "in")
+    return lambda actual: (
+        any(equal(actual, member) for member in members),
+        f"{show(actual)}, expected one of {show(value)}",
+    )
+
+
+def _not_in(value: Any) -> Judge:
+    members = _members(value, "not_in")
+    return lambda actual: (
+        not any(equal(actual, member) for member in members),
+        f"{show(actual)}, expected none of {show(value)}",
+    )
+
+
+def _length(value: Any) -> Judge:
+    bounds = value if isinstance(value, dict) else {"eq": value}
+    if not bounds:
+        raise FlawedError(
+            "value", "`length` takes a number or bounds such as {gte: 1, lte: 3}, not an empty mapping"
+        )
+    known = {*_SIGNS, *ALIASES}
+    for name in bounds:
+        if name not in known:
+            raise FlawedError("value", f"`length` has no bound {show(name)}", suggest(name, known))
+    for limit in bounds.values():
+        if isinstance(limit, bool) or not isinstance(limit, int | float):
+            raise FlawedError(
+                "value", f"`length` compares with a number, not {kind(limit)} {show(limit, 40)}"
+            )
+    judges = [judge_for(canonical(name), limit) for name, limit in bounds.items()]
+
+    def judge(actual: Any) -> tuple[bool, str]:
+        if not isinstance(actual, str | list | dict):
+            return False, f"{kind(actual)} {show(actual)} has no length"
+        size = len(actual)
+        return all(each(size)[0] for each in judges), f"length {size}, expected {show(value)}"
+
+    return judge
+
+
+def _matches_schema(value: Any) -> Judge:
+    if not isinstance(value, dict | bool):
+        raise FlawedError("value", f"`matches_schema` takes a JSON Schema, not {kind(value)}")
+    try:
+        schema = Schema(value)
+    except SchemaError as error:
+        raise FlawedError("value", str(error)) from None
+
+    def judge(actual: Any) -> tuple[bool, str]:
+        difference = schema.first_difference(actual)
+        return difference is None, f"{show(actual)}: {difference}"
+
+    return judge
+
+
+def _exists(value: Any) -> Judge:
+    if not isinstance(value, bool):
+        raise FlawedError("value", f"`exists` takes true or false, not {kind(value)} {show(value, 40)}")
+    expected = "something" if value else "nothing"
+    return lambda actual: ((actual is not None) is value, f"{show(actual)}, expected {expected}")
+
+
+_MAKERS: dict[str, Callable[[Any], Judge]] = {
+    "eq": _eq,
+    "ne": _ne,
+    **{name: _ordered(name) for name in _COMPARE},
+    "contains": _contains,
+    "regex": _regex,
+    "exists": _exists,
+    "in": _in,
+    "not_in": _not_in,
+    "length": _length,
+    "matches_schema": _matches_schema,
+}
+
+
+def apply(judge: Judge, actual: Any, subject: str, expectation: str) -> Finding:
+    """One judgement as a finding; a search that passed its limit is an error, never a failure."""
+    try:
+        right, why = judge(actual)
+    except PatternFailedError as error:
+        return Finding("error", f"{subject}: {error}")
+    if right:
+        return Finding("passed", expectation)
+    return Finding("failed", f"{subject} is {why}")

@@ -1,0 +1,157 @@
+"""From what a suite says to compiled assertions; every mistake is collected, none ends the reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from evalgate.evaluators import groups
+from evalgate.evaluators.assertion import Assertion
+from evalgate.evaluators.base import Evaluator, Settings, negated
+from evalgate.evaluators.flaws import Flaw, FlawedError, Path, flaws_of, suggest
+from evalgate.evaluators.registry import KINDS, evaluator_class
+from evalgate.evaluators.shorthands import GROUPS, Canonical, ShorthandError, canonical
+from evalgate.measures.json_values import kind, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.errors import Location
+    from evalgate.evaluators.base import Check
+
+MAX_DEPTH = 16
+"""Groups within groups."""
+
+
+class Parser:
+    """Reads assertions; `flaws` collects what is wrong, `place` finds the line of a path."""
+
+    def __init__(self, place: Callable[[Path], Location | None]) -> None:
+        self.flaws: list[Flaw] = []
+        self._place = place
+
+    def assertions(self, raw: Any, path: Path) -> list[Assertion]:
+        """A list of assertions at `path`; those with mistakes are left out and told in `flaws`."""
+        if not isinstance(raw, list):
+            self.flaws.append(Flaw(path, f"a list of assertions is due here, not {kind(raw)}"))
+            return []
+        parsed = [self._assertion(each, (*path, index), 0) for index, each in enumerate(raw)]
+        return [each for each in parsed if each is not None]
+
+    def _assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
+        if depth > MAX_DEPTH:
+            self.flaws.append(Flaw(path, f"groups may be nested {MAX_DEPTH} deep"))
+            return None
+        try:
+            form = canonical(raw)
+        except ShorthandError as error:
+            self.flaws.append(error.flaw._replace(path=(*path, *error.flaw.path)))
+            return None
+        settings = self._settings(form, path)
+        check = self._check(settings, form, path, depth) if settings is not None else None
+        if settings is None or check is None:
+            return None
+        if depth:
+            self._refuse_in_member(form, path)
+        warning = getattr(settings, "warning", None)
+        label = settings.label() if isinstance(settings, Evaluator) else settings.type
+        return Assertion(
+            name=settings.name or label,
+            type=settings.type,
+            weight=settings.weight,
+            required=settings.required,
+            on_missing_skip=settings.on_missing == "skip",
+            check=negated(check) if settings.negate else check,
+            location=self._place(path),
+            warning=warning() if warning else None,
+        )
+
+    def _settings(self, form: Canonical, path: Path) -> Settings | None:
+        """The settings of the assertion itself, without a group's members."""
+        kind_ = form.fields["type"]
+        is_group = kind_ in GROUPS and kind_ in form.fields
+        model = Settings if is_group else evaluator_class(kind_) if isinstance(kind_, str) else None
+        if model is None:
+            hint = suggest(kind_, [*KINDS, *GROUPS])
+            self._flaw(form, path, Flaw(("type",), f"unknown evaluator {show(kind_, 60)}", hint))
+            return None
+        fields = form.fields
+        if is_group:
+            fields = {name: value for name, value in fields.items() if name not in {*GROUPS, "then"}}
+        try:
+            settings = model.model_validate(fields)
+        except ValidationError as error:
+            for flaw in flaws_of(error, model):
+                self._flaw(form, path, flaw)
+            return None
+        if settings.required and settings.on_missing == "skip":
+            self._flaw(
+                form, path, Flaw(("required",), "what is required can't be skipped", "drop on_missing: skip")
+            )
+        return settings
+
+    def _check(self, settings: Settings, form: Canonical, path: Path, depth: int) -> Check | None:
+        if not isinstance(settings, Evaluator):
+            return self._group(form, path, depth)
+        try:
+            return settings.compile()
+        except FlawedError as error:
+            self._flaw(form, path, error.flaw)
+            return None
+
+    def _group(self, form: Canonical, path: Path, depth: int) -> Check | None:
+        kind_ = form.fields["type"]
+        at = (*path, *form.written_at((kind_,)))
+        value = form.fields[kind_]
+        if kind_ == "when":
+            return self._when(form, path, depth)
+        if kind_ == "at_least":
+            return self._at_least(value, at, depth)
+        members = self._members(value, at, depth)
+        if members is None:
+            return None
+        return groups.all_of(members) if kind_ == "all_of" else groups.any_of(members)
+
+    def _when(self, form: Canonical, path: Path, depth: int) -> Check | None:
+        condition = self._assertion(form.fields["when"], (*path, *form.written_at(("when",))), depth + 1)
+        if "then" not in form.fields:
+            self._flaw(form, path, Flaw(("when",), "`when` needs `then`: what holds in that case"))
+            return None
+        members = self._members(form.fields["then"], (*path, *form.written_at(("then",))), depth)
+        return groups.when(condition, members) if condition and members else None
+
+    def _at_least(self, value: Any, at: Path, depth: int) -> Check | None:
+        if not isinstance(value, dict) or set(value) != {"k", "of"}:
+            self.flaws.append(
+                Flaw(at, "`at_least` takes exactly `k` and `of`", "for example {k: 2, of: [...]}")
+            )
+            return None
+        members = self._members(value["of"], (*at, "of"), depth)
+        k = value["k"]
+        if members is None:
+            return None
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(members):
+            self.flaws.append(
+                Flaw((*at, "k"), f"`k` is a whole number from 1 to {len(members)}, not {show(k)}")
+            )
+            return None
+        return groups.at_least(k, members)
+
+    def _members(self, raw: Any, at: Path, depth: int) -> list[Assertion] | None:
+        """The members of a group, or None where the list is wrong or empty or one of them is."""
+        if not isinstance(raw, list) or not raw:
+            self.flaws.append(Flaw(at, "a list of at least one assertion is due here"))
+            return None
+        members = [self._assertion(each, (*at, index), depth + 1) for index, each in enumerate(raw)]
+        whole = [each for each in members if each is not None]
+        return whole if len(whole) == len(members) else None
+
+    def _refuse_in_member(self, form: Canonical, path: Path) -> None:
+        for name in ("weight", "required"):
+            if name in form.fields:
+                message = f"a member of a group has no `{name}` of its own"
+                self._flaw(form, path, Flaw((name,), message, "give it to the group"))
+
+    def _flaw(self, form: Canonical, path: Path, flaw: Flaw) -> None:
+        self.flaws.append(flaw._replace(path=(*path, *form.written_at(flaw.path))))

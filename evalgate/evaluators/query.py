@@ -1,0 +1,62 @@
+"""`jmespath`: an expression over the view of a trace, an operator, a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.flaws import FlawedError
+from evalgate.evaluators.operators import Operator, apply, canonical, judge_for, sign
+from evalgate.measures.json_values import show
+from evalgate.measures.queries import Query, QueryError, QueryFailedError
+
+if TYPE_CHECKING:
+    from evalgate.models.trace import Trace
+
+
+def _spelling(operator: Any) -> Any:
+    return canonical(operator) if isinstance(operator, str) else operator
+
+
+class QueryAssertion(Evaluator):
+    """What `expression` finds must stand in relation `operator` to `value`.
+
+    Finding nothing is not_evaluable for every operator but `exists`.
+    """
+
+    type: Literal["jmespath"]
+    expression: str
+    operator: Annotated[Operator, BeforeValidator(_spelling)]
+    value: Any = None
+
+    def label(self) -> str:
+        """The assertion as a person would write it."""
+        return f"{show(self.expression, 60)[1:-1]} {sign(self.operator)} {show(self.value, 40)}"
+
+    def compile(self) -> Check:
+        """Compiles the expression and checks the value; raises FlawedError."""
+        query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
+        subject, expectation = self.expression, self.label()
+        null_is_evidence = self.operator == "exists"
+
+        def check(trace: Trace) -> Finding:
+            try:
+                actual = query.search(trace.view)
+            except QueryFailedError as error:
+                return Finding("error", f"{subject}: {error}")
+            if actual is None and not null_is_evidence:
+                return Finding("not_evaluable", f"{subject}: path found nothing")
+            return apply(judge, actual, subject, expectation)
+
+        return check
+
+
+def compile_query(expression: str, field: str) -> Query:
+    """An expression of the suite; what does not compile is a mistake in `field`."""
+    try:
+        return Query(expression)
+    except QueryError as error:
+        place = f" (character {error.position})" if error.position else ""
+        raise FlawedError(field, f"bad expression: {error}{place}: {show(expression, 60)}") from None

@@ -1,0 +1,52 @@
+"""Scores that a benchmark, a judge or a person left in the trace; no model is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.measures.json_values import show
+
+if TYPE_CHECKING:
+    from evalgate.models.run import Outcome
+    from evalgate.models.trace import Trace
+
+
+class RecordedScore(Evaluator):
+    """The recorded score `name` is at least `min`; the assertion's own score is that figure within [0, 1].
+
+    Of several values of one name the one of the whole trace counts, else the lowest.
+    """
+
+    type: Literal["recorded_score"]
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    min: float = 1.0
+
+    def label(self) -> str:
+        """The check in words."""
+        return self.name
+
+    def compile(self) -> Check:
+        """A look-up by name."""
+        name, least = self.name, self.min
+
+        def check(trace: Trace) -> Finding:
+            value = _value(trace, name)
+            if value is None:
+                return Finding("not_evaluable", f"no score {show(name)} with a number in this trace")
+            outcome: Outcome = "passed" if value >= least else "failed"
+            return Finding(outcome, f"{name} {value:g}, needs {least:g}", score=max(0.0, min(1.0, value)))
+
+        return check
+
+
+def _value(trace: Trace, name: str) -> float | None:
+    found = [
+        entry for entry in trace.evaluations if entry["name"] == name and entry["score_value"] is not None
+    ]
+    whole = [entry for entry in found if entry["source"] in (None, "trace")]
+    return min(
+        (entry["score_value"] for entry in whole or found if entry["score_value"] is not None), default=None
+    )

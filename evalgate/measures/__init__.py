@@ -1,0 +1,1 @@
+"""Pure algorithms: queries, patterns, sequences, numbers, text. They know values, not traces or suites."""

@@ -1,0 +1,65 @@
+"""JSON values: equality as JSON means it, numbers, and a short rendering for people."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import orjson
+
+
+def equal(a: Any, b: Any) -> bool:
+    """JSON equality: 1 equals 1.0, true equals neither 1 nor "true", objects ignore the order of keys."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return isinstance(a, bool) and isinstance(b, bool) and a == b
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(equal(v, b[k]) for k, v in a.items())
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
+    return type(b) not in (dict, list) and bool(a == b)
+
+
+def as_number(value: Any) -> float | int | None:
+    """The value as a finite number; numeric text is read, a boolean is none. None where it is no number."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value) if value.isascii() and "_" not in value else None
+        except ValueError:
+            return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return None
+
+
+def show(value: Any, limit: int = 80) -> str:
+    """The value as JSON on one line, shortened to `limit` characters with the number left out.
+
+    >>> show({"id": 42})
+    '{"id":42}'
+    """
+    if isinstance(value, str) and len(value) > 4 * limit:
+        # Encoding a megabyte to print eighty characters of it would be most of the work of a check.
+        return f"{_encode(value[: 2 * limit])[:limit]}… (+{len(value) - limit})"
+    text = _encode(value)
+    return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit})"
+
+
+def _encode(value: Any) -> str:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:
+        return f"<{type(value).__name__}>"
+
+
+def kind(value: Any) -> str:
+    """The JSON type of a value, in the words of JSON."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    names = {int: "number", float: "number", str: "text", list: "list", dict: "object"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,55 @@
+"""Regular expressions of strangers: the `regex` module with a time limit, so that none can hang the gate."""
+
+from __future__ import annotations
+
+import regex
+
+MAX_LENGTH = 2_000
+MAX_SUBJECT = 1_000_000
+MAX_SECONDS = 1.0
+
+
+class PatternError(ValueError):
+    """The text is no regular expression. `position` counts characters from 1."""
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class PatternFailedError(ValueError):
+    """The search passed its time limit or the text is too long to be searched."""
+
+
+class Pattern:
+    """One compiled pattern. After its first time-out every further search of it fails at once."""
+
+    __slots__ = ("_compiled", "_exhausted", "source")
+
+    def __init__(self, source: str) -> None:
+        if len(source) > MAX_LENGTH:
+            raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
+        self.source = source
+        self._exhausted = False
+        try:
+            self._compiled = regex.compile(source, cache_pattern=False)
+        except regex.error as error:
+            at = getattr(error, "pos", None)
+            raise PatternError("this is no regular expression", None if at is None else at + 1) from None
+        except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is a stranger's)
+            raise PatternError("this is no regular expression") from None
+
+    def found_in(self, text: str) -> bool:
+        """True where the pattern matches somewhere in `text`. Raises PatternFailedError."""
+        if self._exhausted:
+            raise PatternFailedError("the pattern passed its time limit earlier in this run")
+        if len(text) > MAX_SUBJECT:
+            raise PatternFailedError(f"a text of more than {MAX_SUBJECT:,} characters is not searched")
+        try:
+            return self._compiled.search(text, timeout=MAX_SECONDS) is not None
+        except TimeoutError:
+            self._exhausted = True
+            raise PatternFailedError(f"the pattern needs more than {MAX_SECONDS:g} s on this text") from None
+        except MemoryError:
+            self._exhausted = True
+            raise PatternFailedError("the pattern needs more memory than there is") from None
