@@ -1,0 +1,68 @@
+# Each target is a shorthand; the plain commands stand in README.md and CONTRIBUTING.md.
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
+BIN := .venv/bin
+DEMO := .demo/venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test check bench lock schema python clean
+
+help:
+	@echo "make demo    the gate on the bundled example: a green run, then a pull request that fails"
+	@echo "make test    every test"
+	@echo "make check   linters, types, layers, workflows"
+	@echo "make bench   CPU time and memory beside a hand-written floor"
+	@echo "make lock    new versions into requirements/"
+	@echo "make schema  the JSON Schemas into schemas/"
+
+python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python"; exit 1; }
+
+.venv/.ready: requirements/dev.txt pyproject.toml | python
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+.demo/.ready: pyproject.toml | python
+	$(PYTHON) -m venv .demo/venv
+	$(DEMO)/python -m pip install --quiet --editable '.[terminal]'
+	@touch $@
+
+demo: .demo/.ready
+	@$(DEMO)/python examples/demo.py
+
+test: .venv/.ready
+	$(BIN)/python -m pytest -n auto
+
+check: .venv/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/zizmor --offline --no-progress --config .github/zizmor.yml . examples/workflows/*.yml
+	@! git grep -nE "pip[3x]? install (-[^ ]+ )*['\"]?evalgate([^-_a-zA-Z]|$$)" || \
+		{ echo "The package called evalgate on the Python package index is not ours."; exit 1; }
+
+bench: .venv/.ready
+	$(BIN)/python -m compileall -q evalgate
+	$(BIN)/python benchmarks/run.py
+
+lock: | python
+	$(PYTHON) -m venv .demo/lock
+	.demo/lock/bin/python -m pip install --quiet uv
+	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" --extra terminal --group dev pyproject.toml -o requirements/dev.txt
+	.demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --python-platform x86_64-unknown-linux-gnu \
+		--generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements/image.txt
+
+schema: .venv/.ready
+	$(BIN)/evalgate schema suite > schemas/suite.json
+	$(BIN)/evalgate schema trace > schemas/trace.json
+	$(BIN)/evalgate schema results > schemas/results.json
+
+clean:
+	rm -rf .venv .demo .evalgate build *.egg-info
