@@ -55,7 +55,8 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:
         return Flaw(path, f"unknown key {show(last)}", suggest(last, _keys(owner)) if owner else None)
     if detail["type"] == "missing":
         return Flaw(path[:-1], f"`{last}` is missing")
-    return Flaw(path, f"`{last}` {_explain(detail['type'], context)}, not {_given(detail['input'])}")
+    hint = "quote it if it is text" if detail["type"] == "string_type" else None
+    return Flaw(path, f"`{last}` {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint)
 
 
 def _is_union_tag(step: str | int) -> bool:
@@ -123,5 +124,4 @@ def _explain(code: str, context: Mapping[str, object]) -> str:
 
 
 def _given(value: object) -> str:
-    quote = ", quote it if it is text" if isinstance(value, bool) else ""
-    return f"{kind(value)} {show(value, 40)}{quote}" if value is not None else "empty"
+    return "empty" if value is None else f"{kind(value)} {show(value, 40)}"

@@ -13,7 +13,7 @@ FailOnList = Annotated[list[FailOn], Field(min_length=1)]
 
 
 class Closed(BaseModel):
-    """Base of everything a suite file may say: unknown keys, loose types and non-finite numbers are errors."""
+    """Base of all a suite file may say: unknown keys, loose types and non-finite numbers are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -46,3 +46,16 @@ class Policy(Closed):
     fail_on: FailOnList = ["hard_fail"]
     regression: RegressionPolicy = RegressionPolicy()
     min_evaluated: Share = 0.0
+
+
+def effective(entry: BaseModel, project: BaseModel, fail_on: list[FailOn] | None) -> Policy:
+    """The policy of one suite.
+
+    `fail_on` of a flag wins over the project, which wins over the suite; everything else the suite says wins
+    over the project.
+    """
+    said, shared = entry.model_dump(exclude_unset=True), project.model_dump(exclude_unset=True)
+    merged = {**shared, **said}
+    merged["regression"] = {**(shared.get("regression") or {}), **(said.get("regression") or {})}
+    merged["fail_on"] = fail_on or shared.get("fail_on") or said.get("fail_on") or ["hard_fail"]
+    return Policy.model_validate({name: value for name, value in merged.items() if value is not None})

@@ -1,0 +1,1 @@
+"""Everything that touches the world; each adapter alone, joined by bootstrap."""

@@ -1,0 +1,45 @@
+"""What a plain YAML scalar means here: YAML 1.2 without its surprises.
+
+`true` and `false` are the only booleans, whole numbers are decimal, numbers are finite, and a date, a time or
+`1:30` is text.
+"""
+
+from __future__ import annotations
+
+import re
+
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|nan)\Z", re.IGNORECASE)
+_CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_LOOK_LIKE_BOOLEANS = frozenset({"yes", "no", "on", "off", "true", "false"})
+MAX_DIGITS = 18
+
+
+class ScalarError(ValueError):
+    """A scalar that can't be meant as written."""
+
+
+def resolve(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar. Raises ScalarError for numbers that are too long or not finite."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INT.match(text):
+        if len(text) > MAX_DIGITS + 1:
+            raise ScalarError(f"a whole number has at most {MAX_DIGITS} digits, quote it if it is text")
+        return int(text)
+    if _FLOAT.match(text):
+        number = float(text)
+        if number in (float("inf"), float("-inf")):
+            raise ScalarError("this number is too large, quote it if it is text")
+        return number
+    if _NOT_FINITE.match(text):
+        raise ScalarError("numbers are finite here, quote it if it is text")
+    return text
+
+
+def surprising(text: str) -> bool:
+    """True for text that another YAML reader would take for a boolean."""
+    return text.lower() in _LOOK_LIKE_BOOLEANS and text not in _CONSTANTS
