@@ -1,0 +1,148 @@
+"""Secrets taken out of text: token shapes, passwords by the name before them, and secrets given exactly.
+
+Ordinary text costs little: shapes are looked for only in long unbroken runs, contexts ("password=...") only
+where one of their words occurs. No pattern backtracks over more than a bounded stretch.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from evalgate.measures.plain_text import without_invisible
+from evalgate.measures.secret_contexts import CONTEXTS, is_secret_field, may_have_context
+from evalgate.measures.secret_shapes import SHAPES, SHORTEST_SHAPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_DEPTH = 64
+SHORTEST_EXACT = 6
+_SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
+_RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
+_AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
+_LONG_RUN = b"\x01" * SHORTEST_SHAPE
+_BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
+_BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
+_UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
+
+Span = tuple[int, int, str]
+
+
+def redact(text: str) -> str:
+    """The text with every recognised secret replaced by `[redacted: <kind>]`."""
+    return _PLAIN.text(text)
+
+
+def redact_value(value: Any) -> Any:
+    """A JSON value with its texts redacted, and whole texts under names like `password`."""
+    return _PLAIN.value(value)
+
+
+class Redactor:
+    """Redacts the known shapes and, wherever they stand, the exact secrets it was given.
+
+    An exact secret is found as it is, in base64 and percent-encoded; shorter ones than six characters would
+    tear ordinary text apart and are passed over.
+    """
+
+    def __init__(self, exact: Iterable[str] = ()) -> None:
+        spellings = {spelling for secret in exact for spelling in _spellings(secret)}
+        self._exact = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
+
+    def text(self, text: str) -> str:
+        """The text without secrets; characters that nobody sees do not hide one."""
+        if len(text) < _SHORTEST and not self._exact:
+            return text
+        bare = without_invisible(text)
+        clean = self._replaced(bare)
+        return text if clean == bare else clean
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        """A JSON value without secrets; what lies deeper than 64 levels is left out."""
+        if isinstance(value, str):
+            return self.text(value)
+        if not isinstance(value, dict | list):
+            return value
+        if depth >= MAX_DEPTH:
+            return "[too deep]"
+        if isinstance(value, list):
+            return [self.value(item, depth + 1) for item in value]
+        return {self.text(str(key)): self._field(str(key), item, depth + 1) for key, item in value.items()}
+
+    def _field(self, name: str, value: Any, depth: int) -> Any:
+        if isinstance(value, str) and value and _is_secret_field(name):
+            return "[redacted: field]"
+        return self.value(value, depth)
+
+    def _replaced(self, text: str) -> str:
+        spans = [*self._exact_spans(text), *_recognised(text)]
+        if not spans:
+            return text
+        parts: list[str] = []
+        position = 0
+        for start, end, kind in sorted(spans, key=lambda found: (found[0], -found[1])):
+            if start >= position:
+                parts += (text[position:start], f"[redacted: {kind}]")
+            position = max(position, end)
+        parts.append(text[position:])
+        return "".join(parts)
+
+    def _exact_spans(self, text: str) -> Iterator[Span]:
+        for secret in self._exact:
+            start = text.find(secret)
+            while start >= 0:
+                yield start, start + len(secret), "secret"
+                start = text.find(secret, start + len(secret))
+
+
+def _recognised(text: str) -> list[Span]:
+    # One byte a character, so that places in `flat` are places in the text.
+    flat = text.encode("ascii", "replace")
+    found: list[Span] = []
+    if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
+        for prefix in set(_any_prefix().findall(runs)):
+            found.extend(_BY_PREFIX[prefix].spans(flat, prefix))
+    if may_have_context(flat):
+        lowered = flat.lower()
+        for word, context in _BY_WORD:
+            if word in lowered:
+                found.extend(context.spans(flat, lowered, word))
+    return found
+
+
+@cache
+def _any_prefix() -> re.Pattern[bytes]:
+    longest_first = sorted(_BY_PREFIX, key=lambda prefix: (-len(prefix), prefix))
+    return re.compile(b"(?=(" + b"|".join(map(re.escape, longest_first)) + b"))")
+
+
+def _long_runs(flat: bytes) -> bytes:
+    """The stretches in which a shape can lie, with one byte before each: mostly a few names."""
+    runs = flat.translate(_AS_RUNS)
+    start = runs.find(_LONG_RUN)
+    parts: list[bytes] = []
+    while start >= 0:
+        end = runs.find(b"\x00", start + SHORTEST_SHAPE)
+        end = len(flat) if end < 0 else end
+        parts.append(flat[max(0, start - 1) : end])
+        start = runs.find(_LONG_RUN, end)
+    return b" ".join(parts)
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    if len(secret) < SHORTEST_EXACT:
+        return
+    raw = secret.encode("utf-8", "replace")
+    yield secret
+    yield base64.b64encode(raw).decode().rstrip("=")
+    yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    quoted = [chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in raw]
+    yield "".join(quoted)
+    yield "".join(part if len(part) == 1 else part.lower() for part in quoted)
+
+
+_is_secret_field = lru_cache(maxsize=4096)(is_secret_field)
+_PLAIN = Redactor()

@@ -1,0 +1,157 @@
+"""What gives a secret away by the words before it: names, headers, URLs, key blocks.
+
+A context starts at one of its words, found by plain search, so that text without them costs next to nothing.
+Patterns read lower-cased bytes from there on and never look further than their bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+Found = re.Match[bytes]
+
+_ASSIGN = rb"\\?[\"']?\s{0,4}(?P<mark>:=|=>|:|=)\s{0,4}(?P<quote>\\?[\"']?)"
+_VALUE = rb"[^\s\"'`,;&<>\\}\])]"
+_WHERE_NAMES_END = r"[ _-]?$"
+_BEFORE_KEY = "api|access|secret|private|signing|encryption|master|account|shared|service"
+_BEFORE_TOKEN = "access|auth|refresh|bearer|session|secret|api|bot|oauth|personal|id"  # noqa: S105 - names, not secrets
+_BEFORE_SECRET = "client|app|api|shared|consumer|webhook|signing|jwt"  # noqa: S105 - names, not secrets
+_REACH = 14  # bytes before a word in which the longest of these and a separator fit
+
+_FIELD = (
+    r"(?i)(?:passw(?:or)?d|passphrase|passwd|credentials?|authorization|^pwd|[_-]pwd|^secret|[_-]secret|^token|"
+    rf"^cookie|^set-cookie|apikey|secretkey|(?:{_BEFORE_KEY})[ _-]?key|(?:{_BEFORE_TOKEN})[ _-]?token|"
+    rf"(?:{_BEFORE_SECRET})[ _-]?secret)$"
+)
+_UUID_OR_HASH = rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32,128}"
+_PLACEHOLDER = (
+    rb"(?i)(?:required|optional|string|text|none|null|true|false|undefined|redacted|unknown|missing|invalid|"
+    rb"incorrect|expired|changed|protected|[x*.?-]+|<[^>]*>|\$\{?.*|%\(?.*|\{.*|\[redacted.*|your[_-].*)"
+)
+
+_BARE_VALUE = 8  # bytes of a value that no name before `token` or `secret` explains
+_URL_TOKEN = 20  # bytes of a lone name before the `@` of a URL, to be taken for a token
+
+_compiled = cache(re.compile)
+
+
+class Context(NamedTuple):
+    """The words it starts at, the pattern from there (group `secret`), and a last look at a match."""
+
+    kind: str
+    words: Sequence[bytes]
+    pattern: bytes
+    is_secret: Callable[[Found, bytes], bool]
+
+    def spans(self, flat: bytes, lowered: bytes, word: bytes) -> Iterator[tuple[int, int, str]]:
+        """Where secrets stand in the text behind one of the words; `lowered` is `flat` in lower case."""
+        pattern = _compiled(self.pattern)
+        position = lowered.find(word)
+        while position >= 0:
+            match = pattern.match(lowered, position)
+            if match and self.is_secret(match, flat[slice(*match.span("secret"))]):
+                yield *match.span("secret"), self.kind
+            position = lowered.find(word, match.end() if match else position + len(word))
+
+
+def is_secret_field(name: str) -> bool:
+    """True for names of fields whose text is a secret whatever it looks like."""
+    return bool(_compiled(_FIELD).search(name[-100:]))
+
+
+def may_have_context(flat: bytes) -> bool:
+    """False where no context can be: a look that costs a tenth of the search."""
+    return b":" in flat or b"=" in flat or b"earer" in flat or b"EARER" in flat or b"-----" in flat
+
+
+def _given(_: Found, found: bytes) -> bool:
+    return not _compiled(_PLACEHOLDER).fullmatch(found)
+
+
+def _random(_: Found, found: bytes) -> bool:
+    return bool(_compiled(rb"[0-9]").search(found)) and not _compiled(_UUID_OR_HASH).fullmatch(found)
+
+
+def _stated(match: Found, found: bytes) -> bool:
+    """`name: word` may be a sentence: a bare word after a colon counts only where nothing follows it."""
+    is_sentence = match["mark"] == b":" and not match["quote"] and found.isalpha()
+    after = match.string[match.end() : match.end() + 1]
+    return _given(match, found) and (not is_sentence or after in (b"", b"\n", b"\r"))
+
+
+def _named(names: str) -> Callable[[Found, bytes], bool]:
+    """After such a name (`api` before `key`) any value is a secret, else one that looks random."""
+    before = f"(?:{names}){_WHERE_NAMES_END}".encode()
+
+    def look(match: Found, found: bytes) -> bool:
+        name = match.string[max(0, match.start() - _REACH) : match.start()]
+        return _stated(match, found) if _compiled(before).search(name) else _bare(match, found)
+
+    return look
+
+
+def _bare(match: Found, found: bytes) -> bool:
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return (
+        match[0][:3] != b"key"
+        and len(found) >= _BARE_VALUE
+        and not before.isalnum()
+        and _random(match, found)
+    )
+
+
+def _in_url(match: Found, found: bytes) -> bool:
+    return match["user"] is not None or (len(found) >= _URL_TOKEN and _random(match, found))
+
+
+_NAMED_VALUE = _ASSIGN + rb"(?P<secret>(?:(?<=[\"'])[^\"'\r\n\\]{4,400}|" + _VALUE + rb"{6,400}))"
+
+CONTEXTS: Sequence[Context] = (
+    Context(
+        "private key",
+        [b"-----begin "],
+        rb"-----begin [a-z0-9 ]{0,40}private key(?: block)?-----(?P<secret>[^-]*(?:-(?!----end )[^-]*)*)",
+        lambda _, found: bool(found.strip()),
+    ),
+    Context(
+        "password",
+        [b"passw", b"passphrase", b"credential"],
+        rb"(?:passw(?:or)?d|passphrase|credentials?)" + _NAMED_VALUE,
+        _stated,
+    ),
+    Context("key", [b"key"], rb"key" + _NAMED_VALUE, _named(_BEFORE_KEY)),
+    Context("token", [b"token"], rb"token" + _NAMED_VALUE, _named(_BEFORE_TOKEN)),
+    Context("secret", [b"secret", b"pwd"], rb"(?:secret|pwd)" + _NAMED_VALUE, _named(_BEFORE_SECRET)),
+    Context(
+        "authorization",
+        [b"authorization"],
+        rb"authorization" + _ASSIGN + rb"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s{1,4})?"
+        rb"(?P<secret>" + _VALUE + rb"{6,4000})",
+        _given,
+    ),
+    Context("authorization", [b"bearer "], rb"bearer\s{1,4}(?P<secret>[a-z0-9._~+/=-]{16,4000})", _random),
+    Context(
+        "password in URL",
+        [b"://"],
+        rb"://(?P<user>[^\s/?#@:\"'<>]{0,200}:)?(?P<secret>[^\s/?#@:\"'<>]{3,400})@(?=[a-z0-9\[])",
+        _in_url,
+    ),
+    Context(
+        "webhook",
+        [b"hooks.slack.com/", b"/api/webhooks/"],
+        rb"(?:hooks\.slack\.com/(?:services|workflows)/|/api/webhooks/)(?P<secret>[a-z0-9_/-]{16,200})",
+        _given,
+    ),
+    Context(
+        "signature",
+        [b"accountkey=", b"?sig=", b"&sig=", b"x-amz-signature="],
+        rb"[?&a-z-]{1,16}=(?P<secret>[a-z0-9%+/=_-]{24,400})",
+        _given,
+    ),
+    Context("cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _given),
+)

@@ -1,0 +1,1 @@
+"""What people and other tools read: rendered from the results document and nothing else."""

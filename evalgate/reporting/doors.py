@@ -1,0 +1,101 @@
+"""The doors through which text of strangers leaves: one each for Markdown, logs, terminals and XML.
+
+Everything a trace, a suite, a file name or a baseline says is hostile. In Markdown nothing holds but code:
+escapes, entities and HTML leave mentions or links alive, so such text appears in code spans and fences only.
+Backslashes before pipes are the one rule tables add, and they work inside spans.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from evalgate.measures.plain_text import visible
+from evalgate.measures.redaction import redact
+
+SPAN_LIMIT = 200
+FENCE_LIMIT = 4_000
+FENCE_LINES = 60
+LOG_LIMIT = 500
+TEXT_LIMIT = 2_000
+BREAK = " \u23ce "
+GUTTER = "\u2502 "
+_LOOKED_AT = 20_000  # characters that a door looks at; it never prints as many
+_MAX_TICKS = 3
+
+_BACKTICKS = re.compile("`+")
+_LONG_TICKS = re.compile("`{4,}")
+_LEADING_COMMAND = re.compile(r"^(\s*):(?=:)")
+_XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;"})
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@lru_cache(maxsize=4096)
+def span(text: str, limit: int = SPAN_LIMIT) -> str:
+    """The text as one Markdown code span of at most `limit` characters of it; never a line break inside."""
+    body = _in_code(oneline(text, limit))
+    ticks = "`" * (_longest_run(body) + 1)
+    return f"{ticks} {body} {ticks}"
+
+
+def cell(text: str, limit: int = SPAN_LIMIT) -> str:
+    """The same for a cell of a table."""
+    return span(text, limit).replace("|", "\\|")
+
+
+def fence(text: str, limit: int = FENCE_LIMIT) -> str:
+    """The text as a fenced block, each line behind a gutter: none begins with a stranger's words."""
+    shown, left = _cut(redact(visible(text[:_LOOKED_AT])), limit, len(text))
+    lines = _in_code(shown).split("\n")
+    body = "\n".join(f"{GUTTER}{line}".rstrip() for line in lines[:FENCE_LINES])
+    hidden = len(lines) - FENCE_LINES
+    if hidden > 0:
+        body += f"\n{GUTTER}\u2026 (+{hidden} lines)"
+    elif left:
+        body += f"\u2026 (+{left})"
+    ticks = "`" * max(3, _longest_run(body) + 1)
+    return f"{ticks}text\n{body}\n{ticks}"
+
+
+def oneline(text: str, limit: int = SPAN_LIMIT) -> str:
+    """The text redacted, visible and on one line, cut to `limit` characters; not yet wrapped or escaped."""
+    seen = redact(visible(text if len(text) <= _LOOKED_AT else text[:_LOOKED_AT]))
+    if "\n" in seen:
+        seen = seen.replace("\n", BREAK)
+    shown, left = _cut(seen, limit, len(text))
+    return f"{shown}\u2026 (+{left})" if left else shown
+
+
+def logsafe(text: str, limit: int = LOG_LIMIT) -> str:
+    """The text as one line in which the runner of GitHub Actions finds no command."""
+    line = oneline(text, limit).replace("\t", " ").replace("##[", "# #[")
+    return _LEADING_COMMAND.sub(r"\1: ", line)
+
+
+def terminal(text: str, limit: int = SPAN_LIMIT) -> str:
+    """The text for a terminal: no control byte; and no command, since a terminal may be a job's log."""
+    return logsafe(text, limit)
+
+
+def xml(text: str, limit: int = TEXT_LIMIT) -> str:
+    """The text escaped for an attribute or the body of an XML element, without what XML forbids."""
+    return _NOT_XML.sub("", oneline(text, limit)).translate(_XML_ESCAPES)
+
+
+def _in_code(text: str) -> str:
+    # Answers by e-mail are parsed as plain text: a blank of no width keeps `@` from naming anybody there.
+    return _LONG_TICKS.sub("`" * _MAX_TICKS, text).replace("@", "@\u200b")
+
+
+def _longest_run(text: str) -> int:
+    if "`" not in text:
+        return 0
+    return max(len(run) for run in _BACKTICKS.findall(text))
+
+
+def _cut(text: str, limit: int, whole: int) -> tuple[str, int]:
+    """At most `limit` characters, and how many of `whole` were left out."""
+    unseen = max(0, whole - _LOOKED_AT)
+    if len(text) <= limit:
+        return text, unseen
+    return text[:limit], len(text) - limit + unseen
