@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
+from evalgate.models.annotation import Annotation as Annotation  # noqa: PLC0414, TC001  re-exported
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
@@ -159,8 +161,10 @@ class Comment(NamedTuple):
 class PullRequest(Protocol):
     """The pull request the gate reports to."""
 
-    def upsert_comment(self, key: str, body: str) -> Comment:
-        """Creates or updates the one comment of `key`; raises Forbidden or Unreachable."""
+    def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
+        """Creates or updates the one comment of `key`; raises Forbidden or Unreachable.
+
+        None where there is none and `create` is false."""
 
 
 class ArtifactStore(Protocol):
@@ -168,17 +172,6 @@ class ArtifactStore(Protocol):
 
     def upload(self, name: str, path: str) -> int:
         """Uploads one zip file as it is; returns the artifact's id; raises Unreachable."""
-
-
-class Annotation(NamedTuple):
-    """A line in the checks view: level is error, warning or notice."""
-
-    level: str
-    title: str
-    message: str
-    file: str | None = None
-    line: int | None = None
-    column: int | None = None
 
 
 class StepOutput(Protocol):

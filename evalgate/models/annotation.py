@@ -1,0 +1,16 @@
+"""A line in the checks view of a pull request."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Annotation(NamedTuple):
+    """A line in the checks view: level is error, warning or notice."""
+
+    level: str
+    title: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
