@@ -1,0 +1,129 @@
+"""Uploads one zip file as an artifact of the running workflow."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from evalgate.adapters.github.http import Answer, Http, Request
+from evalgate.adapters.github.results_service import Conflict, ResultsService, spelt_either_way
+from evalgate.adapters.github.retry import AnswerLost, persist
+from evalgate.adapters.github.site import Budget, Site
+from evalgate.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+BLOCK = 8 * 1024 * 1024
+CREATED = 201
+VERSION = 7
+"""The protocol's version that carries a media type."""
+STORAGE_VERSION = "2025-11-05"
+
+
+class Artifacts:
+    """Implements `ArtifactStore`. The service is undocumented, so every failure is Unreachable."""
+
+    def __init__(self, site: Site, budget: Budget | None = None) -> None:
+        self._site = site
+        self._http = Http(site.network, budget or Budget())
+
+    def upload(self, name: str, path: str) -> int:
+        """Uploads the file as it is under `name`; returns the artifact's id."""
+        self._check()
+        service = ResultsService(self._site, self._http)
+        try:
+            target = self._create(service, name)
+            size, digest = self._store(target, Path(path))
+            return self._finalize(service, name, size, digest)
+        except Conflict:
+            raise Unreachable(
+                f"this run already has an artifact called {name!r}: give each job its own `baseline-artifact`"
+            ) from None
+
+    def _check(self) -> None:
+        host = urlsplit(self._site.server_url).hostname or ""
+        if host != "github.com" and not host.endswith((".ghe.com", ".localhost")):
+            raise Unreachable("GitHub Enterprise Server has no service for this")
+        if not self._site.results_url or not self._site.runtime_token:
+            raise Unreachable("the job was given no access to its artifacts")
+
+    def _create(self, service: ResultsService, name: str) -> str:
+        document = {"name": name, "version": VERSION, "mime_type": "application/zip"}
+        try:
+            answer = service.call("CreateArtifact", document, repeatable=False)
+        except AnswerLost:
+            answer = self._created_after_all(service, document)
+        url = spelt_either_way(answer, "signed_upload_url")
+        schemes = {"https", urlsplit(self._site.results_url).scheme}
+        if not isinstance(url, str) or urlsplit(url).scheme not in schemes:
+            raise Unreachable("the artifact service named no place for the upload")
+        return url
+
+    def _created_after_all(self, service: ResultsService, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks again; a conflict now is with ourselves, whose answer was lost."""
+        try:
+            return service.call("CreateArtifact", document)
+        except Conflict:
+            service.call("DeleteArtifact", {"name": document["name"]})
+            return service.call("CreateArtifact", document)
+
+    def _store(self, url: str, path: Path) -> tuple[int, str]:
+        """Sends the blocks and then their list; returns size and digest."""
+        size, digest, ids = 0, hashlib.sha256(), []
+        for number, block in enumerate(_blocks(path)):
+            ids.append(base64.b64encode(b"%08d" % number).decode())
+            self._put(f"{url}&comp=block&blockid={quote(ids[-1], safe='')}", block, {})
+            digest.update(block)
+            size += len(block)
+        listed = "".join(f"<Latest>{block_id}</Latest>" for block_id in ids)
+        document = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{listed}</BlockList>'
+        headers = {"Content-Type": "text/plain; charset=UTF-8", "x-ms-blob-content-type": "application/zip"}
+        self._put(f"{url}&comp=blocklist", document.encode(), headers)
+        return size, f"sha256:{digest.hexdigest()}"
+
+    def _put(self, url: str, body: bytes, headers: Mapping[str, str]) -> None:
+        def attempt() -> Answer:
+            seconds = self._http.budget.left()
+            all_headers = {"x-ms-version": STORAGE_VERSION, **headers}
+            return self._http.send(Request("PUT", url, all_headers, body, seconds=seconds))
+
+        answer = persist(attempt, self._http.budget, repeatable=True)
+        if answer.status != CREATED:
+            raise Unreachable(f"the storage of artifacts answered {answer.status}")
+
+    def _finalize(self, service: ResultsService, name: str, size: int, digest: str) -> int:
+        document = {"name": name, "size": str(size), "hash": digest}
+        try:
+            answer = service.call("FinalizeArtifact", document, repeatable=False)
+        except AnswerLost:
+            there = _listed_id(service, name)
+            if there is not None:
+                return there
+            answer = service.call("FinalizeArtifact", document)
+        return _id(spelt_either_way(answer, "artifact_id"))
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            yield block
+
+
+def _listed_id(service: ResultsService, name: str) -> int | None:
+    """The newest artifact of the name in this run."""
+    listed = service.call("ListArtifacts", {"name_filter": name}).get("artifacts")
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    ids = [_id(spelt_either_way(entry, "database_id")) for entry in entries]
+    return max(ids, default=None)
+
+
+def _id(value: Any) -> int:
+    if isinstance(value, str) and value.isdecimal() and len(value) < len("1" * 20):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    raise Unreachable("the artifact service gave the artifact no id")

@@ -1,0 +1,199 @@
+"""The trusted baseline: the commit's own, its nearest ancestor's, the branch's latest, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.github.client import Client, Gone, TooMany
+from evalgate.adapters.github.download import Download
+from evalgate.adapters.github.http import TooLarge
+from evalgate.adapters.github.lineage import Lineage, Reference
+from evalgate.adapters.github.shapes import Artifact, listed
+from evalgate.adapters.github.trust import (
+    LARGEST_BASELINE,
+    Provenance,
+    foreign,
+    run_refused,
+    unsuitable,
+)
+from evalgate.errors import NotFound, Unreachable
+from evalgate.models.comparison import BaselineInfo, BaselineStatus
+from evalgate.ports import FoundBaseline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from evalgate.ports import Clock
+
+LOOKED_AT = 10
+"""How many artifacts of a branch are placed in its history; each costs a request or two."""
+NAMED = 10
+"""How many refused artifacts are named; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which baseline is wanted: the artifact's name, the branch, the workflow that makes it, the commit."""
+
+    artifact: str
+    branch: str
+    default_branch: str
+    workflow: str
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A trusted artifact and how it stands to the commit wanted."""
+
+    artifact: Artifact
+    status: BaselineStatus
+    distance: int | None = None
+
+
+class Baselines:
+    """Finds and downloads; implements `BaselineSource`."""
+
+    def __init__(self, client: Client, wanted: Wanted, folder: Path, clock: Clock) -> None:
+        self._client = client
+        self._lineage = Lineage(client)
+        self._wanted = wanted
+        self._folder = folder
+        self._clock = clock
+        self._refused: list[str] = []
+
+    def find(self) -> FoundBaseline:
+        """The best trusted baseline. What can't be had is a status, with the reason among the refused."""
+        try:
+            info = self._search()
+        except Unreachable as trouble:
+            info = BaselineInfo("unreachable")
+            self._refused.append(f"the baseline could not be looked up: {trouble}")
+        more = len(self._refused) - NAMED
+        rest = [f"{more} more artifacts were refused"] if more > 0 else []
+        return FoundBaseline(info, [*self._refused[:NAMED], *rest])
+
+    def _search(self) -> BaselineInfo:
+        wanted = self._wanted
+        ours = list(self._ours())
+        commit = self._lineage.resolve(wanted.reference, wanted.branch) if ours else None
+        for branch in dict.fromkeys((wanted.branch, wanted.default_branch)):
+            here = [artifact for artifact in ours if artifact.head_branch == branch]
+            usable = [artifact for artifact in here if not artifact.expired]
+            on_base = branch == wanted.branch
+            for candidate in self._candidates(usable, branch, commit if on_base else None):
+                info = self._fetched(candidate)
+                if info is not None:
+                    return info
+        branches = {wanted.branch, wanted.default_branch}
+        gone = any(artifact.expired and artifact.head_branch in branches for artifact in ours)
+        return BaselineInfo("expired" if gone else "none")
+
+    def _ours(self) -> Iterator[Artifact]:
+        """Artifacts of the name that were made in this repository, newest first, one a run."""
+        latest: dict[int | None, Artifact] = {}
+        origin = Provenance(self._client.site.repository_id, self._wanted.branch, self._wanted.workflow)
+        for artifact in self._listed():
+            reason = foreign(artifact, origin)
+            if reason:
+                self._refuse(artifact, reason)
+                continue
+            known = latest.get(artifact.run_id)
+            if known is None or known.id < artifact.id:  # a job that ran again leaves two of one name
+                latest[artifact.run_id] = artifact
+        yield from sorted(latest.values(), key=lambda artifact: -artifact.id)
+
+    def _listed(self) -> Iterator[Artifact]:
+        try:
+            for page in self._client.pages("/actions/artifacts", name=self._wanted.artifact):
+                yield from filter(None, map(Artifact.read, listed(page, "artifacts")))
+        except TooMany as cut:
+            self._refused.append(f"only the newest artifacts were looked at: {cut}")
+
+    def _candidates(self, ours: list[Artifact], branch: str, commit: str | None) -> Iterator[Candidate]:
+        """Trusted artifacts, best first; nothing is asked about the second while the first will do."""
+        exact = [artifact for artifact in ours if commit and artifact.head_sha == commit]
+        others = [artifact for artifact in ours if artifact not in exact][:LOOKED_AT]
+        yield from self._trusted((Candidate(artifact, "exact") for artifact in exact), branch)
+        placed = (self._placed(artifact, branch, commit) for artifact in others)
+        yield from self._trusted(sorted(filter(None, placed), key=_preference), branch)
+
+    def _trusted(self, candidates: Iterable[Candidate], branch: str) -> Iterator[Candidate]:
+        provenance = Provenance(self._client.site.repository_id, branch, self._wanted.workflow)
+        for candidate in candidates:
+            artifact = candidate.artifact
+            reason = unsuitable(artifact) or self._run_refused(artifact, provenance)
+            if reason:
+                self._refuse(artifact, reason)
+            else:
+                yield candidate
+
+    def _run_refused(self, artifact: Artifact, provenance: Provenance) -> str | None:
+        try:
+            run = self._client.get(f"/actions/runs/{artifact.run_id}")
+        except NotFound:
+            return "the run that made it is gone"
+        return run_refused(run, artifact, provenance)
+
+    def _placed(self, artifact: Artifact, branch: str, commit: str | None) -> Candidate | None:
+        """An ancestor of the commit, or at least in the branch's history: a tag may have its name."""
+        sha = artifact.head_sha or ""
+        distance = self._lineage.distance(sha, commit) if commit else None
+        if distance is not None:
+            return Candidate(artifact, "ancestor", distance)
+        if self._lineage.distance(sha, branch) is not None:
+            return Candidate(artifact, "latest")
+        self._refuse(artifact, f"its commit is not in the history of {branch}")
+        return None
+
+    def _fetched(self, candidate: Candidate) -> BaselineInfo | None:
+        """The baseline on disk; None where this artifact turned out unusable."""
+        artifact = candidate.artifact
+        path = self._folder / f"baseline-{artifact.id}.zip"
+        reason = self._downloaded(artifact, path)
+        if reason:
+            self._refuse(artifact, reason)
+            path.unlink(missing_ok=True)
+            return None
+        return BaselineInfo(
+            candidate.status,
+            sha=artifact.head_sha,
+            age_seconds=self._age(artifact),
+            path=str(path),
+            distance=candidate.distance,
+        )
+
+    def _downloaded(self, artifact: Artifact, path: Path) -> str | None:
+        """Why there is no such file now, None where it is there and whole."""
+        damage = None
+        for _ in range(2):  # a second time only where bytes were damaged on the way
+            download = Download(path)
+            try:
+                self._client.download(
+                    f"/actions/artifacts/{artifact.id}/zip", download.begin, LARGEST_BASELINE
+                )
+            except Gone:
+                return "it has expired"
+            except TooLarge:
+                return f"it is larger than {LARGEST_BASELINE // 1024**2} MB"
+            finally:
+                download.close()
+            damage = download.damage(artifact.digest)
+            if damage is None:
+                break
+        return damage
+
+    def _age(self, artifact: Artifact) -> int | None:
+        made = artifact.created_at
+        return max(0, int((self._clock.now() - made).total_seconds())) if made else None
+
+    def _refuse(self, artifact: Artifact, reason: str) -> None:
+        run = f" of run {artifact.run_id}" if artifact.run_id else ""
+        self._refused.append(f"artifact {artifact.id}{run} was refused as baseline: {reason}")
+
+
+def _preference(candidate: Candidate) -> tuple[bool, int, int]:
+    """Ancestors before others, the nearer before the farther, the newer before the older."""
+    return candidate.status != "ancestor", candidate.distance or 0, -candidate.artifact.id

@@ -1,0 +1,168 @@
+"""GitHub's REST API: who gets the token, which redirects are followed, what each status means."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request, Sink
+from evalgate.adapters.github.retry import persist
+from evalgate.adapters.github.site import Budget, Site, origin
+from evalgate.errors import Forbidden, NotFound, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+PER_PAGE = 100
+PAGES = 10
+OK = range(200, 300)
+MOVED = (301, 302, 307, 308)
+MOVED_AND_KEPT = (307, 308)
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, UNPROCESSABLE = 401, 403, 404, 410, 422
+HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+_NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,]*\brel="next"')
+_PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write)")
+
+
+class Gone(NotFound):
+    """It was there and has expired."""
+
+
+class Refused(Unreachable):
+    """GitHub understood the request and found fault with it."""
+
+
+class TooMany(Unreachable):
+    """A list is longer than what is read of it."""
+
+
+class Client:
+    """One repository's API. Every error is ours: Forbidden, NotFound, Gone or Unreachable, with our words."""
+
+    def __init__(
+        self, site: Site, budget: Budget | None = None, trace: Callable[[str], None] | None = None
+    ) -> None:
+        self.site = site
+        self.budget = budget or Budget()
+        self._http = Http(site.network, self.budget)
+        self._trace = trace
+        self._home = origin(site.api_url)
+
+    def get(self, path: str, **query: str | int) -> Any:
+        """The JSON below the repository's address."""
+        return self._ask("GET", self._url(path, query))[0]
+
+    def send(self, method: str, path: str, document: Mapping[str, Any]) -> Any:
+        """Sends a change and returns the answer. Only POST is not repeatable: it may raise AnswerLost."""
+        return self._ask(method, self._url(path, {}), document)[0]
+
+    def get_absolute(self, path: str) -> Any:
+        """The JSON of an address outside the repository, such as `/user`."""
+        return self._ask("GET", self.site.api_url + path)[0]
+
+    def pages(self, path: str, *, pages: int = PAGES, **query: str | int) -> Iterator[Any]:
+        """Each page's JSON, as GitHub's own links lead; raises TooMany where there are more than `pages`."""
+        url = self._url(path, {**query, "per_page": PER_PAGE})
+        for _ in range(pages):
+            page, answer = self._ask("GET", url)
+            yield page
+            link = _NEXT.search(answer.headers.get("Link", "")[:8_000])
+            if link is None:
+                return
+            url = link[1]
+            if origin(url) != self._home:
+                raise Unreachable("GitHub's next page lies on another host")
+        raise TooMany(f"more than {pages * PER_PAGE:,} entries")
+
+    def download(self, path: str, sink: Callable[[], Sink], limit: int) -> None:
+        """Streams what the address redirects to; `sink` gives a fresh, empty place for every attempt."""
+
+        def attempt() -> Answer:
+            place = self._once(Request("GET", self._url(path, {}), HEADERS, token=self.site.token))
+            if place.status not in MOVED:
+                return place
+            url = self._elsewhere(place)
+            request = Request("GET", url, sink=sink(), limit=limit, seconds=self.budget.left())
+            answer = self._once(request)
+            if answer.status in (FORBIDDEN, NOT_FOUND):  # the signed address has run out: ask for another
+                raise NoAnswer(f"the download answered {answer.status}")
+            return answer
+
+        answer = persist(attempt, self.budget, repeatable=True)
+        if answer.status not in OK:
+            raise failure(answer)
+
+    def _ask(self, method: str, url: str, document: Mapping[str, Any] | None = None) -> tuple[Any, Answer]:
+        body = None if document is None else json.dumps(document).encode()
+        headers = HEADERS if body is None else {**HEADERS, "Content-Type": "application/json"}
+        parsed: list[Any] = []
+
+        def attempt() -> Answer:
+            request = Request(method, url, headers, body, self.site.token)
+            answer = self._once(request)
+            if answer.status in MOVED:
+                answer = self._once(replace(request, url=self._moved(method, url, answer)))
+            if answer.status in OK:
+                parsed[:] = [answer.json()]
+            return answer
+
+        answer = persist(attempt, self.budget, repeatable=method != "POST")
+        if answer.status not in OK:
+            raise failure(answer)
+        return parsed[0], answer
+
+    def _once(self, request: Request) -> Answer:
+        try:
+            answer = self._http.send(request)
+        except Unreachable as trouble:
+            self._note(f"{request.shown}: {trouble}")
+            raise
+        self._note(f"{request.shown}: {answer.status}")
+        return answer
+
+    def _note(self, line: str) -> None:
+        if self._trace is not None:
+            self._trace(line)
+
+    def _url(self, path: str, query: Mapping[str, str | int]) -> str:
+        tail = f"?{urlencode(query)}" if query else ""
+        return f"{self.site.api_url}/repos/{self.site.repository}{path}{tail}"
+
+    def _moved(self, method: str, url: str, answer: Answer) -> str:
+        """Where a renamed repository lives now: the same host only, since the token goes along."""
+        target = urljoin(url, answer.headers.get("Location", ""))
+        if origin(target) != self._home or (method != "GET" and answer.status not in MOVED_AND_KEPT):
+            raise Unreachable("GitHub redirects where the token must not go")
+        return target
+
+    def _elsewhere(self, answer: Answer) -> str:
+        """Where a download lies: anywhere, without the token, but never from https down to http."""
+        target = urljoin(self.site.api_url, answer.headers.get("Location", ""))
+        if urlsplit(target).scheme not in {"https", urlsplit(self.site.api_url).scheme}:
+            raise Unreachable("the download is not offered over https")
+        return target
+
+    def close(self) -> None:
+        """Lets go of connections."""
+        self._http.close()
+
+
+def failure(answer: Answer) -> Unreachable:
+    """What a status means, in our words."""
+    status = answer.status
+    if status == UNAUTHORIZED:
+        return Forbidden("GitHub does not accept the token (401)")
+    if status == FORBIDDEN:
+        needed = _PERMISSIONS.findall(answer.headers.get("X-Accepted-GitHub-Permissions", "")[:500])
+        named = f"; one of these is needed: {', '.join(needed)}" if needed else ""
+        return Forbidden(f"the token may not do this (403){named}")
+    if status == NOT_FOUND:
+        return NotFound("not found, or hidden from the token (404)")
+    if status == GONE:
+        return Gone("expired (410)")
+    if status == UNPROCESSABLE:
+        return Refused("GitHub finds fault with the request (422)")
+    return Unreachable(f"GitHub answered {status}")

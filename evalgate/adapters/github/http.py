@@ -1,0 +1,207 @@
+"""One request to one server: a deadline that holds, a bounded body, no redirect followed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Protocol
+
+from evalgate.errors import Unreachable
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import requests
+
+    from evalgate.adapters.github.site import Budget, Network
+
+LARGEST_ANSWER = 10_000_000
+ONE_REQUEST_SECONDS = 15.0
+SILENCE_SECONDS = 10.0
+CHUNK = 65_536
+
+
+class NoAnswer(Unreachable):
+    """Nothing usable came back; what was asked may have happened or not."""
+
+
+class TooLarge(Unreachable):
+    """More came than was to be taken."""
+
+
+class Sink(Protocol):
+    """Takes a body that is not kept in memory."""
+
+    def write(self, data: bytes, /) -> object:
+        """Takes the next piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to send. `limit` bounds the answer's body in bytes; a `sink` takes it where the status is 200."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    token: str = field(default="", repr=False)
+    limit: int = LARGEST_ANSWER
+    seconds: float = ONE_REQUEST_SECONDS
+    sink: Sink | None = None
+
+    @property
+    def shown(self) -> str:
+        """Method and address without the query, which may be a credential."""
+        return f"{self.method} {self.url.partition('?')[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `headers` are looked up without regard to case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    def json(self) -> Any:
+        """The body parsed; garbage is no answer at all."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            raise NoAnswer("the answer is not JSON") from None
+
+
+class Http:
+    """Sends requests. The library is loaded, and a connection made, with the first."""
+
+    def __init__(self, network: Network, budget: Budget) -> None:
+        self._network = network
+        self._session: requests.Session | None = None
+        self.budget = budget
+
+    def send(self, request: Request) -> Answer:
+        """The answer, whatever its status. Raises NoAnswer, or Unreachable where time or size runs out.
+
+        The work is done by a thread that is left behind when the deadline passes: no timeout of the library
+        ends a server that sends a byte now and then.
+        """
+        allowed = min(request.seconds, self.budget.left())
+        if allowed <= 0:
+            raise Unreachable("the time set aside for GitHub is used up")
+        call = _Call(self._open(), request, self._route(request.url))
+        started = self.budget.clock()
+        worker = Thread(target=call.run, daemon=True)
+        worker.start()
+        worker.join(allowed)
+        self.budget.spend(self.budget.clock() - started)
+        if worker.is_alive():
+            call.abandoned = True
+            self._session = None
+            raise NoAnswer(f"no whole answer within {allowed:.0f} s")
+        if call.failure is not None:
+            raise call.failure
+        return call.answer
+
+    def _open(self) -> requests.Session:
+        if self._session is None:
+            import requests
+
+            self._session = requests.Session()
+            self._session.trust_env = False  # no .netrc, no proxy, no bundle but those handed in
+            self._session.headers.clear()
+            self._session.headers["User-Agent"] = f"evalgate/{__version__}"
+            self._session.headers["Accept-Encoding"] = "identity"
+        return self._session
+
+    def _route(self, url: str) -> dict[str, Any]:
+        from requests.utils import should_bypass_proxies
+
+        network = self._network
+        direct = not network.proxies or should_bypass_proxies(url, no_proxy=network.no_proxy)
+        return {"proxies": {} if direct else dict(network.proxies), "verify": network.ca_bundle or True}
+
+    def close(self) -> None:
+        """Lets go of connections."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+class _Call:
+    """One request on its thread."""
+
+    def __init__(self, session: requests.Session, request: Request, route: dict[str, Any]) -> None:
+        self._session, self._request, self._route = session, request, route
+        self.answer = Answer(0, {})
+        self.failure: Exception | None = None
+        self.abandoned = False
+
+    def run(self) -> None:
+        import requests
+
+        try:
+            self.answer = self._exchange()
+        except (requests.RequestException, OSError) as error:
+            self.failure = NoAnswer(f"no answer ({_kind(error)})")
+        except Exception as error:  # noqa: BLE001 - handed to the thread that waits
+            self.failure = error
+
+    def _exchange(self) -> Answer:
+        request = self._request
+        timeout = min(SILENCE_SECONDS, request.seconds)
+        with self._session.request(
+            request.method,
+            request.url,
+            headers=dict(request.headers),
+            data=request.body,
+            auth=_bearer(request.token),
+            timeout=timeout,
+            stream=True,
+            allow_redirects=False,
+            **self._route,
+        ) as response:
+            return Answer(response.status_code, response.headers, self._body(response))
+
+    def _body(self, response: requests.Response) -> bytes:
+        request, kept, size = self._request, bytearray(), 0
+        into_sink = request.sink is not None and response.status_code == 200  # noqa: PLR2004
+        for chunk in response.iter_content(CHUNK):
+            size += len(chunk)
+            if size > request.limit:
+                raise TooLarge(f"the answer is larger than {request.limit:,} bytes")
+            if self.abandoned:
+                break
+            if into_sink and request.sink is not None:
+                request.sink.write(chunk)
+            else:
+                kept += chunk
+        return bytes(kept)
+
+
+def _bearer(token: str) -> Any:
+    """Authorization given so that no .netrc of the job's shared home can replace it."""
+    from requests.auth import AuthBase
+
+    class Bearer(AuthBase):
+        def __call__(self, prepared: requests.PreparedRequest) -> requests.PreparedRequest:
+            if token:
+                prepared.headers["Authorization"] = f"Bearer {token}"
+            return prepared
+
+    return Bearer()
+
+
+def _kind(error: Exception) -> str:
+    """The failure in our own words; a library's text may hold an address with a credential in its query."""
+    import requests
+
+    kinds = (
+        (requests.exceptions.ProxyError, "the proxy"),
+        (requests.exceptions.SSLError, "the certificate is not trusted"),
+        (requests.Timeout, "it took too long"),
+        (requests.exceptions.ChunkedEncodingError, "the connection broke"),
+        (requests.ConnectionError, "the connection failed"),
+    )
+    return next((words for kind, words in kinds if isinstance(error, kind)), "the request failed")

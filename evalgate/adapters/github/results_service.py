@@ -1,0 +1,92 @@
+"""The results service: how a running workflow's own artifacts are made and listed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.github.http import Answer, Http, Request
+from evalgate.adapters.github.retry import persist
+from evalgate.adapters.github.site import origin
+from evalgate.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.adapters.github.site import Site
+
+SERVICE = "/twirp/github.actions.results.api.v1.ArtifactService/"
+TRIES = 4
+OK, CONFLICT = 200, 409
+NOT_ASKED_FOR = re.compile(r"_([a-z])")
+
+
+class Conflict(Unreachable):
+    """The run already has an artifact of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The run and job that the runtime token speaks for."""
+
+    run: str
+    job: str
+
+    @classmethod
+    def of(cls, token: str) -> Ids:
+        """Read from the token's claims; its signature is the service's business."""
+        try:
+            claims = token.split(".")[1]
+            document = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+            scopes = document["scp"].split(" ")
+            found = next(
+                scope.split(":") for scope in scopes if re.fullmatch(r"Actions\.Results:[^:]+:[^:]+", scope)
+            )
+        except (IndexError, KeyError, TypeError, AttributeError, ValueError, binascii.Error, StopIteration):
+            raise Unreachable("the job's runtime token is not as expected") from None
+        return cls(found[1], found[2])
+
+
+class ResultsService:
+    """Calls of the service; answers come in one of two spellings and are read in both."""
+
+    def __init__(self, site: Site, http: Http) -> None:
+        self._token = site.runtime_token
+        self._origin = origin(site.results_url)
+        self._ids = Ids.of(site.runtime_token)
+        self._http = http
+
+    def call(self, method: str, document: Mapping[str, Any], *, repeatable: bool = True) -> dict[str, Any]:
+        """One call, asked again while the service is in trouble; raises Conflict, AnswerLost, Unreachable."""
+        ids = {"workflow_run_backend_id": self._ids.run, "workflow_job_run_backend_id": self._ids.job}
+        request = Request(
+            "POST",
+            f"{self._origin}{SERVICE}{method}",
+            {"Content-Type": "application/json"},
+            json.dumps({**ids, **document}).encode(),
+            token=self._token,
+        )
+        parsed: list[Any] = []
+
+        def attempt() -> Answer:
+            answer = self._http.send(request)
+            if answer.status == OK:
+                parsed[:] = [answer.json()]
+            return answer
+
+        answer = persist(attempt, self._http.budget, repeatable=repeatable, tries=TRIES)
+        if answer.status == CONFLICT:
+            raise Conflict("the run already has an artifact of this name")
+        if answer.status != OK or not isinstance(parsed[0], dict):
+            raise Unreachable(f"the artifact service answered {answer.status}")
+        return parsed[0]
+
+
+def spelt_either_way(document: Mapping[str, Any], name: str) -> Any:
+    """A field as `snake_case` or `lowerCamel`: services differ."""
+    camel = NOT_ASKED_FOR.sub(lambda match: match[1].upper(), name)
+    return document.get(name, document.get(camel))

@@ -1,0 +1,89 @@
+"""Asking again: how often, after how long, and when asking again could do a thing twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.github.http import Answer, NoAnswer
+from evalgate.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.adapters.github.site import Budget
+
+TRIES = 3
+LONGEST_WAIT = 30.0
+TOO_MANY = 429
+FORBIDDEN = 403
+SERVER_ERROR = 500
+
+
+class AnswerLost(Unreachable):
+    """A change was asked for and no answer came: it may have happened, so look before asking again."""
+
+
+def persist(send: Callable[[], Answer], budget: Budget, *, repeatable: bool, tries: int = TRIES) -> Answer:
+    """The first answer that is not a passing trouble; other errors are the caller's to judge.
+
+    Raises Unreachable after `tries` attempts, or at once where the server asks for more time than there is.
+    What is not `repeatable` is asked again only after an answer that says nothing was done.
+    """
+    trouble: Unreachable = Unreachable("no answer")
+    for attempt in range(tries):
+        try:
+            answer = send()
+            pause = wait_asked(answer, attempt)
+            if pause is None:
+                return answer
+            trouble = _trouble(answer)
+            lost = answer.status >= SERVER_ERROR
+        except NoAnswer as failure:
+            trouble, pause, lost = failure, float(2**attempt), True
+        if lost and not repeatable:
+            raise AnswerLost(*trouble.problems) from None
+        if pause > LONGEST_WAIT or (attempt + 1 < tries and not budget.wait(pause)):
+            break
+    raise trouble
+
+
+def wait_asked(answer: Answer, attempt: int) -> float | None:
+    """Seconds to wait before asking again; None where asking again would change nothing."""
+    asked = answer.headers.get("Retry-After", "")
+    if answer.status >= SERVER_ERROR:
+        return float(asked) if asked.isdecimal() and len(asked) < len("1000000") else float(2**attempt)
+    if not rate_limited(answer):
+        return None
+    if asked.isdecimal():
+        return float(asked[:9])
+    if answer.headers.get("X-RateLimit-Remaining") == "0":
+        return _until_reset(answer)
+    return LONGEST_WAIT * 2  # GitHub asks for at least a minute where it names no time
+
+
+def rate_limited(answer: Answer) -> bool:
+    """Whether this is one of GitHub's two limits and not a missing permission."""
+    if answer.status == TOO_MANY:
+        return True
+    return answer.status == FORBIDDEN and (
+        "Retry-After" in answer.headers
+        or answer.headers.get("X-RateLimit-Remaining") == "0"
+        or b"rate limit" in answer.body[:2_000].lower()
+    )
+
+
+def _until_reset(answer: Answer) -> float:
+    """Seconds to the reset, by the server's own clock."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        now = parsedate_to_datetime(answer.headers.get("Date", "")).timestamp()
+        return max(1.0, float(answer.headers.get("X-RateLimit-Reset", "")[:12]) - now)
+    except ValueError:
+        return LONGEST_WAIT * 2
+
+
+def _trouble(answer: Answer) -> Unreachable:
+    if answer.status >= SERVER_ERROR:
+        return Unreachable(f"GitHub answered {answer.status}")
+    return Unreachable("GitHub's rate limit is reached")

@@ -1,0 +1,75 @@
+"""Where GitHub is, who we are there, and how much time we give it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+WHOLE_RUN_SECONDS = 60.0
+"""What one run may spend waiting for GitHub, half of it before the verdict and half after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Proxies by scheme, hosts reached without one, and a file of trusted certificates."""
+
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    no_proxy: str = ""
+    ca_bundle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One repository on one GitHub; tokens stay out of its repr."""
+
+    api_url: str
+    server_url: str
+    repository: str
+    repository_id: int
+    token: str = field(default="", repr=False)
+    results_url: str = ""
+    runtime_token: str = field(default="", repr=False)
+    network: Network = field(default_factory=Network)
+
+
+class Budget:
+    """Seconds that may be spent waiting; work of our own between requests costs nothing."""
+
+    def __init__(
+        self,
+        seconds: float = WHOLE_RUN_SECONDS / 2,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._left = seconds
+        self._sleep = sleep
+        self.clock = clock
+
+    def left(self) -> float:
+        """Seconds that are left, never below 0."""
+        return max(0.0, self._left)
+
+    def spend(self, seconds: float) -> None:
+        """Takes off what a request took."""
+        self._left -= seconds
+
+    def wait(self, seconds: float) -> bool:
+        """Sleeps if the budget allows it; False, at once, where it does not."""
+        if seconds >= self.left():
+            return False
+        self._sleep(seconds)
+        self.spend(seconds)
+        return True
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of an address: the part that decides who gets a token."""
+    parts = urlsplit(url)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme, 0)
+    return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"

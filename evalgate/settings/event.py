@@ -1,0 +1,102 @@
+"""What happened, out of the event file that the runner leaves."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalgate.errors import Problem
+
+LARGEST_EVENT = 25_000_000
+SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestEvent:
+    """The pull request a run is for. Branch names are chosen by whoever opened it."""
+
+    number: int
+    head_sha: str
+    head_ref: str
+    base_ref: str
+    base_sha: str
+    from_fork: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The little that the gate needs of an event."""
+
+    name: str = ""
+    default_branch: str = ""
+    pull_request: PullRequestEvent | None = None
+    queue_base_sha: str | None = None  # merge_group: the commit the group is built on
+
+
+def read_event(name: str, path: str, problems: list[Problem]) -> Event:
+    """The event of file `path`; an unreadable one is a problem."""
+    payload = _payload(path, problems) if path else {}
+    if not payload:
+        return Event(name)
+    pull_request = None
+    if name.startswith("pull_request"):
+        pull_request = _pull_request(payload)
+        if pull_request is None:
+            problems.append(Problem("the event file does not say which pull request this is"))
+    return Event(
+        name=name,
+        default_branch=_text(dig(payload, "repository", "default_branch")) or "main",
+        pull_request=pull_request,
+        queue_base_sha=_sha(dig(payload, "merge_group", "base_sha")) or None,
+    )
+
+
+def _payload(path: str, problems: list[Problem]) -> dict[str, Any]:
+    import json
+
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST_EVENT + 1)
+        payload = json.loads(content) if len(content) <= LARGEST_EVENT else None
+    except (OSError, ValueError, RecursionError):
+        payload = None
+    if not isinstance(payload, dict):
+        problems.append(Problem("the event file that GITHUB_EVENT_PATH names can't be read"))
+        return {}
+    return payload
+
+
+def _pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
+    number = dig(payload, "pull_request", "number")
+    base = _text(dig(payload, "pull_request", "base", "ref"))
+    head_sha = _sha(dig(payload, "pull_request", "head", "sha"))
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1 or not base or not head_sha:
+        return None
+    here, there = dig(payload, "repository", "id"), dig(payload, "pull_request", "head", "repo", "id")
+    return PullRequestEvent(
+        number=number,
+        head_sha=head_sha,
+        head_ref=_text(dig(payload, "pull_request", "head", "ref")),
+        base_ref=base,
+        base_sha=_sha(dig(payload, "pull_request", "base", "sha")),
+        from_fork=there is None or there != here,  # a fork that was deleted has no repository
+    )
+
+
+def dig(value: Any, *keys: str) -> Any:
+    """What lies below the keys, None where the shape is another."""
+    for key in keys:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _sha(value: Any) -> str:
+    return value if isinstance(value, str) and SHA.fullmatch(value) else ""

@@ -1,0 +1,195 @@
+"""The inputs of the Action: one field each, named as in action.yml with `_` for `-`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_args
+
+from evalgate.errors import Problem
+from evalgate.models.decision import FailOn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
+ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
+BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
+WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
+OF_THE_RUNNER = {"ENTRYPOINT", "ARGS"}
+"""Inputs that any container action has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the workflow file says; empty text means not given."""
+
+    config: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
+    format: str = ""
+    working_directory: str = "."
+    github_token: str = field(default="", repr=False)
+    mode: str = "auto"
+    fail_on: tuple[str, ...] = ()
+    baseline: str = "auto"
+    baseline_artifact: str = "evalgate-baseline"
+    baseline_branch: str = ""
+    baseline_workflow: str = ""
+    upload_baseline: str = "auto"
+    comment: str = "auto"
+    comment_key: str = ""
+    annotations: bool = True
+    job_summary: bool = True
+    junit_path: str = ""
+    max_comment_chars: int = 60_000
+    debug: bool = False
+
+
+def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[Inputs, list[str]]:
+    """The inputs, and notes on unknown ones. Mistakes go to `problems`, their inputs keep the default."""
+    values: dict[str, Any] = {}
+    for name, read in READERS.items():
+        text = environ.get(variable(name), "").strip()
+        if not text:
+            continue
+        try:
+            values[name] = read(text)
+        except ValueError as mistake:
+            problems.append(Problem(f"input `{spelt(name)}` {mistake}"))
+    return Inputs(**values), _unknown(environ, problems)
+
+
+def spelt(name: str) -> str:
+    """A field's name as people write it in a workflow."""
+    return name.replace("_", "-")
+
+
+def variable(name: str) -> str:
+    """The environment variable in which the runner hands an input over; it keeps hyphens."""
+    return f"INPUT_{spelt(name).upper()}"
+
+
+def _unknown(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
+    """A misspelt input is a mistake; one that resembles none may be anybody's variable."""
+    known = {variable(name): spelt(name) for name in READERS}
+    notes = []
+    for key in sorted(environ):
+        name = key.removeprefix("INPUT_")
+        if not key.startswith("INPUT_") or key in known or name in OF_THE_RUNNER or not environ[key].strip():
+            continue
+        meant = nearest(name.lower().replace("_", "-"), known.values())
+        if meant:
+            problems.append(Problem(f"unknown input `{name.lower()}`", hint=f"did you mean `{meant}`?"))
+        else:
+            notes.append(f"unknown input `{name.lower()}` is ignored")
+    return notes
+
+
+def nearest(word: str, choices: Any) -> str | None:
+    """The choice that a misspelt word most likely meant."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, sorted(choices), n=1, cutoff=0.7)), None)
+
+
+# --- readers: text in, value out; a ValueError says what is wrong, after the input's name ----
+
+
+def _text(text: str) -> str:
+    if any(ord(character) < ord(" ") for character in text):
+        raise ValueError("must be one line without control characters")
+    return text
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(_text(line.strip()) for line in text.splitlines() if line.strip())
+
+
+def _flag(text: str) -> bool:
+    return _choice("true", "false")(text.lower()) == "true"
+
+
+def _choice(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            meant = nearest(text.lower(), words)
+            remedy = f"; did you mean `{meant}`?" if meant else ""
+            raise ValueError(f"must be one of {', '.join(words)}, not `{shown(text)}`{remedy}")
+        return text
+
+    return read
+
+
+def _words(*allowed: str) -> Callable[[str], tuple[str, ...]]:
+    one = _choice(*allowed)
+
+    def read(text: str) -> tuple[str, ...]:
+        words = [word.strip() for word in re.split(r"[,\n]", text) if word.strip()]
+        if not words or text.strip() == "[]":
+            raise ValueError("names nothing; to let nothing fail use `mode: report-only`")
+        return tuple(dict.fromkeys(one(word) for word in words))
+
+    return read
+
+
+def _like(pattern: re.Pattern[str], description: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(f"must be {description}, not `{shown(text)}`")
+        return text
+
+    return read
+
+
+def _between(low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}, not `{shown(text)}`")
+        return int(text)
+
+    return read
+
+
+def _inside(text: str) -> str:
+    depth = 0
+    for part in _text(text).split("/"):
+        depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
+        if depth < 0:
+            break
+    if text.startswith("/") or depth < 0:
+        raise ValueError(f"must be a path inside the workspace, not `{shown(text)}`")
+    return text
+
+
+def _token(text: str) -> str:
+    if not re.fullmatch(r"[!-~]{1,4000}", text):
+        raise ValueError("is not a token: it has blanks or characters that no token has")
+    return text
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """A given value, short enough for a message."""
+    return text if len(text) <= limit else text[:limit] + "..."
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "config": _lines,
+    "traces": _lines,
+    "format": _text,
+    "working_directory": _inside,
+    "github_token": _token,
+    "mode": _choice("auto", "gate", "report-only"),
+    "fail_on": _words(*get_args(FailOn)),
+    "baseline": _text,
+    "baseline_artifact": _like(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
+    "baseline_branch": _like(BRANCH, "the name of a branch"),
+    "baseline_workflow": _like(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
+    "upload_baseline": _choice("auto", "true", "false"),
+    "comment": _choice("auto", "always", "on-change", "on-failure", "off"),
+    "comment_key": _like(KEY, "made of letters, digits and . _ / -"),
+    "annotations": _flag,
+    "job_summary": _flag,
+    "junit_path": _inside,
+    "max_comment_chars": _between(1_000, 65_000),
+    "debug": _flag,
+}

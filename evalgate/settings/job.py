@@ -1,0 +1,126 @@
+"""The job a run belongs to, as the runner describes it in the environment."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evalgate.errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REQUIRED = {
+    "GITHUB_WORKSPACE": re.compile(r"/.*"),
+    "GITHUB_EVENT_NAME": re.compile(r"[a-z_]{1,60}"),
+    "GITHUB_EVENT_PATH": re.compile(r"/.*"),
+    "GITHUB_REPOSITORY": re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}"),
+    "GITHUB_REPOSITORY_ID": re.compile(r"[0-9]{1,18}"),
+    "GITHUB_SHA": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
+    "GITHUB_RUN_ID": re.compile(r"[0-9]{1,18}"),
+}
+ADDRESSES = {
+    "GITHUB_API_URL": "https://api.github.com",
+    "GITHUB_SERVER_URL": "https://github.com",
+    "ACTIONS_RESULTS_URL": "",
+}
+ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(/[A-Za-z0-9._~/-]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Where and as what this run happens. Empty text means unknown; tokens stay out of its repr."""
+
+    workspace: str = ""
+    event_name: str = ""
+    event_path: str = ""
+    repository: str = ""
+    repository_id: int = 0
+    sha: str = ""
+    ref: str = ""
+    run_id: str = ""
+    job: str = ""
+    workflow_path: str = ""
+    api_url: str = ""
+    server_url: str = ""
+    results_url: str = ""
+    runtime_token: str = field(default="", repr=False)
+    output_file: str = ""
+    summary_file: str = ""
+    temp: str = ""
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)  # may carry a password
+    no_proxy: str = ""
+    ca_bundle: str = ""
+    debug: bool = False
+
+    @property
+    def run_url(self) -> str:
+        """The page of this run."""
+        return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
+
+
+def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
+    """The job; what is missing or malformed goes to `problems`."""
+    required = {name: _required(environ, name, problems) for name in REQUIRED}
+    addresses = {name: _address(environ, name, problems) for name in ADDRESSES}
+    return Job(
+        workspace=required["GITHUB_WORKSPACE"],
+        event_name=required["GITHUB_EVENT_NAME"],
+        event_path=required["GITHUB_EVENT_PATH"],
+        repository=required["GITHUB_REPOSITORY"],
+        repository_id=int(required["GITHUB_REPOSITORY_ID"] or 0),
+        sha=required["GITHUB_SHA"],
+        ref=environ.get("GITHUB_REF", ""),
+        run_id=required["GITHUB_RUN_ID"],
+        job=_key(environ.get("GITHUB_JOB", "")),
+        workflow_path=_workflow_path(environ.get("GITHUB_WORKFLOW_REF", "")),
+        api_url=addresses["GITHUB_API_URL"],
+        server_url=addresses["GITHUB_SERVER_URL"],
+        results_url=addresses["ACTIONS_RESULTS_URL"],
+        runtime_token=environ.get("ACTIONS_RUNTIME_TOKEN", ""),
+        output_file=environ.get("GITHUB_OUTPUT", ""),
+        summary_file=environ.get("GITHUB_STEP_SUMMARY", ""),
+        temp=environ.get("RUNNER_TEMP", ""),
+        proxies=_proxies(environ),
+        no_proxy=_either(environ, "NO_PROXY"),
+        ca_bundle=environ.get("REQUESTS_CA_BUNDLE", ""),
+        debug=environ.get("RUNNER_DEBUG") == "1",
+    )
+
+
+def _required(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
+    value = environ.get(name, "")
+    if REQUIRED[name].fullmatch(value):
+        return value
+    wrong = "is not as GitHub Actions sets it" if value else "is not set"
+    problems.append(Problem(f"variable {name} {wrong}", hint="outside GitHub Actions use `evalgate run`"))
+    return ""
+
+
+def _address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
+    value = environ.get(name) or ADDRESSES[name]
+    if value and not ADDRESS.fullmatch(value):
+        problems.append(Problem(f"variable {name} is not an address"))
+        return ""
+    return value.rstrip("/")
+
+
+def _workflow_path(reference: str) -> str:
+    """`.github/workflows/x.yml` out of `owner/repository/.github/workflows/x.yml@ref`."""
+    path = reference.partition("@")[0].split("/", 2)
+    return path[2] if len(path) > len(("owner", "repository")) else ""
+
+
+def _key(job: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._/-]", "-", job)[:60]
+
+
+def _proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
+    found = {scheme: _either(environ, f"{scheme.upper()}_PROXY") for scheme in ("https", "http")}
+    return {scheme: proxy for scheme, proxy in found.items() if proxy}
+
+
+def _either(environ: Mapping[str, str], name: str) -> str:
+    """Proxies are named in either case."""
+    return environ.get(name.lower()) or environ.get(name, "")

@@ -1,0 +1,131 @@
+"""A stand-in for GitHub that checks every request against GitHub's own description of its API."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from evalgate.adapters.github import Network, Site
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "github"
+FAKEHUB = SHARED / "fakehub.py"
+FAKERUNNER = SHARED / "fakerunner.py"
+MAIN = "main"
+
+
+class FakeHub:
+    """One server for a whole session, with a fresh world for every test."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        spec = importlib.util.spec_from_file_location("fakehub", FAKEHUB)
+        self._module = importlib.util.module_from_spec(spec)
+        sys.modules["fakehub"] = self._module
+        spec.loader.exec_module(self._module)
+        self._folder = folder
+        state = folder / "first.json"
+        parser = self._module.build_parser()
+        self._hub = self._module.Hub(parser.parse_args(["--port", "0", "--state", str(state), *arguments]))
+        self._hub.start()
+
+    def fresh(self) -> FakeHub:
+        """Begins a new world without faults."""
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        self._hub.world = self._module.World(str(folder / "state.json"), base_url=self._hub.api_url)
+        self._hub.api = self._module.Api(self._hub)
+        self._rules: list[dict[str, Any]] = []
+        self._hub.faults.load({"rules": self._rules})
+        self._hub.totals = dict.fromkeys(self._hub.totals, 0)
+        self._hub.problems, self._hub.recent = [], []
+        return self
+
+    def stop(self) -> None:
+        self._hub.stop()
+
+    @property
+    def info(self) -> SimpleNamespace:
+        return SimpleNamespace(**self._hub.info())
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return self._hub.world.s
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        return self._hub.recent
+
+    @property
+    def violations(self) -> list[dict[str, Any]]:
+        return [problem for problem in self._hub.problems if problem["level"] == "error"]
+
+    def ready_file(self, path: Path) -> Path:
+        path.write_text(json.dumps(self._hub.info()), encoding="utf-8")
+        return path
+
+    def fail(self, fault: dict[str, Any], *, times: int = 1, skip: int = 0, **match: str) -> None:
+        """Plans a fault for requests that match, after those planned before."""
+        rule = {"match": match, "fault": fault, "times": times, "skip": skip}
+        self._rules.append(rule)
+        self._hub.faults.load({"rules": self._rules})
+
+    def plant(
+        self, *, files: dict[str, str] | None = None, run: dict[str, Any] | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Adds an artifact, by default a good one of main's newest commit; returns its record."""
+        artifact = {
+            "name": "evalgate-baseline",
+            "files": files or {"results.json": "{}", "manifest.json": "{}"},
+            "run": run or {},
+            **fields,
+        }
+        if fields.get("blob_b64"):
+            del artifact["files"]
+        self.state["artifacts"].append(artifact)
+        self._hub.world.seed_artifacts()
+        return artifact
+
+    def commit(self, sha: str, *parents: str) -> str:
+        self.state["commits"][sha] = {
+            "parents": list(parents),
+            "message": "m",
+            "date": "2026-01-01T00:00:00Z",
+        }
+        return sha
+
+    def comment(self, body: str, user: str, *, count: int = 1) -> None:
+        """Adds comments to pull request 7."""
+        for _ in range(count):
+            number = 2_000_000 + len(self.state["comments"])
+            self.state["comments"].append(
+                {
+                    "id": number,
+                    "issue_number": 7,
+                    "body": body,
+                    "user": user,
+                    "created_at": "2026-01-01T00:00:00Z",
+                    "updated_at": "2026-01-01T00:00:00Z",
+                    "author_association": "NONE",
+                }
+            )
+
+    def comments_of(self, user: str) -> list[dict[str, Any]]:
+        return [comment for comment in self.state["comments"] if comment["user"] == user]
+
+
+def site_of(hub: FakeHub, token: str = "ghs_write", **other: Any) -> Site:
+    """The stand-in as the adapters see it."""
+    given = {
+        "api_url": hub.info.github_api_url,
+        "server_url": "https://github.com",
+        "repository": "acme/agent",
+        "repository_id": 1001,
+        "token": token,
+        "results_url": hub.info.results_url.rstrip("/"),
+        "runtime_token": hub.info.runtime_token,
+        "network": Network(),
+    }
+    return Site(**{**given, **other})

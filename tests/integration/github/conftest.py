@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+from fakes.hub import FAKEHUB, FakeHub, site_of
+
+from evalgate.adapters.github import Budget, Client
+
+
+@pytest.fixture(scope="session")
+def _running_hub(tmp_path_factory):
+    if not FAKEHUB.exists():
+        pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
+    hub = FakeHub(tmp_path_factory.mktemp("hub"))
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture
+def hub(_running_hub):
+    fresh = _running_hub.fresh()
+    yield fresh
+    assert fresh.violations == []
+
+
+@pytest.fixture
+def pauses():
+    return []
+
+
+@pytest.fixture
+def budget(pauses):
+    return Budget(20, sleep=pauses.append)
+
+
+@pytest.fixture
+def site(hub):
+    return site_of(hub)
+
+
+@pytest.fixture
+def client(site, budget):
+    client = Client(site, budget)
+    yield client
+    client.close()

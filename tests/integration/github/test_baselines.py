@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import base64
+import zipfile
+from datetime import UTC, datetime
+from hashlib import sha1
+
+import pytest
+from fakes.hub import FakeHub, site_of
+
+from evalgate.adapters.github import Baselines, Client, Reference, Wanted
+
+pytestmark = pytest.mark.shared
+
+C0, C1, C2, PR, MERGE = (
+    sha1(name.encode()).hexdigest() for name in ("c0", "c1", "c2", "pr-head", "pr-merge")
+)
+EVALGATE = ".github/workflows/evalgate.yml"
+
+
+class Noon:
+    def now(self):
+        return datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def find(client, tmp_path):
+    def _find(*, branch="main", reference=None, artifact="evalgate-baseline"):
+        wanted = Wanted(artifact, branch, "main", EVALGATE, reference or Reference("parent", MERGE))
+        return Baselines(client, wanted, tmp_path, Noon()).find()
+
+    return _find
+
+
+def files_of(found):
+    with zipfile.ZipFile(found.info.path) as zipped:
+        return zipped.read("results.json").decode()
+
+
+def good(hub: FakeHub, text="good", **run):
+    return hub.plant(files={"results.json": text, "manifest.json": "{}"}, run=run)
+
+
+def test_the_baseline_of_the_merge_commits_first_parent_is_exact(hub, find):
+    hub.plant(files={"results.json": "good"}, created_at="2030-01-01T11:00:00Z")
+    found = find()
+    assert (found.info.status, found.info.sha, found.info.age_seconds) == ("exact", C2, 3600)
+    assert files_of(found) == "good"
+    assert found.refused == []
+
+
+def test_a_red_main_is_still_main(hub, find):
+    good(hub, conclusion="failure")
+    assert find().info.status == "exact"
+
+
+def test_the_nearest_ancestor_is_taken_though_a_farther_one_is_newer(hub, find):
+    good(hub, "near", head_sha=C1)
+    good(hub, "far", head_sha=C0)
+    found = find()
+    assert (found.info.status, found.info.distance, found.info.sha) == ("ancestor", 1, C1)
+    assert files_of(found) == "near"
+
+
+def test_a_newer_commit_of_the_branch_is_the_latest(hub, find):
+    newest = hub.commit("a" * 40, C2)
+    hub.state["refs"]["refs/heads/main"] = newest
+    good(hub, head_sha=newest)
+    found = find()
+    assert (found.info.status, found.info.sha) == ("latest", newest)
+
+
+def test_a_branch_without_a_baseline_falls_back_to_the_default_branchs_latest(hub, find):
+    hub.state["refs"]["refs/heads/release"] = hub.commit("b" * 40, C1)
+    good(hub)
+    found = find(branch="release", reference=Reference("commit", "b" * 40))
+    assert (found.info.status, found.info.sha) == ("latest", C2)
+
+
+def test_of_two_artifacts_of_one_run_the_higher_id_counts(hub, find):
+    good(hub, "first", id=8700)
+    hub.plant(files={"results.json": "second"}, run_id=8700)
+    assert files_of(find()) == "second"
+
+
+def test_no_artifact_at_all_is_a_clean_state(hub, find):
+    found = find()
+    assert (found.info.status, found.info.path, found.refused) == ("none", None, [])
+
+
+def test_an_expired_one_is_said_to_be_expired(hub, find):
+    hub.plant(expired=True)
+    assert find().info.status == "expired"
+
+
+def test_one_that_expires_between_listing_and_download_is_left_for_the_next(hub, find):
+    good(hub, "older", head_sha=C1)
+    good(hub, "exact")
+    hub.fail({"kind": "expired"}, path=r"/zip$")
+    found = find()
+    assert (found.info.status, files_of(found)) == ("ancestor", "older")
+    assert "it has expired" in found.refused[0]
+
+
+STRANGE = {
+    "a fork's push to its own main": ({"head_repository_id": 2002}, {}, "it was made by a fork"),
+    "a pull request run": ({"event": "pull_request"}, {}, "it was not made by a push"),
+    "a run by hand": ({"event": "workflow_dispatch"}, {}, "it was not made by a push"),
+    "a run that goes on": ({"status": "in_progress", "conclusion": None}, {}, "its run has not finished"),
+    "a tag called main": ({"head_sha": "d" * 40}, {}, "its commit is not in the history of main"),
+    "a commit nobody knows": ({"head_sha": "f" * 40}, {}, "its commit is not in the history of main"),
+    "other bytes than its digest": (
+        {},
+        {"digest": "sha256:" + "0" * 64},
+        "its bytes are not those of its digest",
+    ),
+    "a digest of another kind": ({}, {"digest": "md5:00"}, "its bytes are not those of its digest"),
+    "no zip": ({}, {"blob_b64": base64.b64encode(b"<html>").decode(), "digest": None}, "it is no zip file"),
+    "a size over the limit": ({}, {"size": 65 * 1024 * 1024, "sha256": "0" * 64}, "it is larger than 64 MB"),
+}
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_a_strange_artifact_is_refused_by_name_and_the_next_is_taken(hub, find, case):
+    run, fields, reason = STRANGE[case]
+    hub.commit("d" * 40, C0)
+    good(hub, "trusted", head_sha=C1)
+    planted = hub.plant(run=dict(run), **fields)
+    found = find()
+    assert (found.info.status, files_of(found)) == ("ancestor", "trusted")
+    assert [line for line in found.refused if reason in line and str(planted["id"]) in line]
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_a_strange_artifact_alone_leaves_no_baseline(hub, find, case):
+    run, fields, reason = STRANGE[case]
+    hub.commit("d" * 40, C0)
+    hub.plant(run=dict(run), **fields)
+    found = find()
+    assert (found.info.status, found.info.path) == ("none", None)
+    assert reason in found.refused[0]
+
+
+def test_an_artifact_of_another_workflow_is_refused(hub, find):
+    hub.state["workflows"].append(
+        {"id": 600, "name": "x", "path": ".github/workflows/x.yml", "state": "active"}
+    )
+    good(hub, workflow_id=600)
+    found = find()
+    assert found.info.status == "none"
+    assert "another workflow" in found.refused[0]
+
+
+def test_many_refused_artifacts_are_counted(hub, find):
+    for _ in range(14):
+        hub.plant(run={"head_repository_id": 2002})
+    found = find()
+    assert len(found.refused) == 11
+    assert found.refused[-1] == "4 more artifacts were refused"
+
+
+def test_an_artifact_of_another_branch_is_not_even_looked_at(hub, find):
+    hub.state["refs"]["refs/heads/other"] = C2
+    good(hub, head_branch="other")
+    found = find()
+    assert (found.info.status, found.refused) == ("none", [])
+
+
+def test_without_a_digest_the_file_is_still_taken(hub, find):
+    hub.plant(digest=None)
+    assert find().info.status == "exact"
+
+
+def test_an_artifact_on_the_second_page_is_found(hub, find):
+    for _ in range(101):
+        hub.plant(run={"head_repository_id": 2002})
+    hub.state["artifacts"].append({**good(hub), "id": 1})
+    del hub.state["artifacts"][-2]
+    assert find().info.status == "exact"
+
+
+def test_bytes_damaged_on_the_way_are_fetched_again(hub, find):
+    good(hub, "whole")
+    hub.fail({"kind": "corrupt", "offset": 40}, listener="blob", method="GET")
+    found = find()
+    assert (found.info.status, files_of(found)) == ("exact", "whole")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 503},
+        {"kind": "reset"},
+        {"kind": "reset_mid", "after_bytes": 20},
+        {"kind": "truncate", "keep": 20, "lie": True},
+        {"kind": "status", "status": 403},
+    ],
+)
+def test_a_download_that_breaks_once_is_begun_again(hub, find, fault):
+    good(hub, "whole")
+    hub.fail(fault, listener="blob", method="GET")
+    found = find()
+    assert (found.info.status, files_of(found)) == ("exact", "whole")
+
+
+def test_a_server_in_trouble_leaves_the_baseline_unreachable(hub, find, pauses):
+    good(hub)
+    hub.fail({"kind": "html_502"}, times=-1, path="/actions/artifacts")
+    found = find()
+    assert found.info.status == "unreachable"
+    assert found.refused == ["the baseline could not be looked up: GitHub answered 502"]
+    assert pauses == [1.0, 2.0]
+
+
+def test_a_token_without_actions_read_is_told_so(hub, tmp_path, budget):
+    good(hub)
+    client = Client(site_of(hub, "ghs_noactions"), budget)
+    found = Baselines(
+        client,
+        Wanted("evalgate-baseline", "main", "main", EVALGATE, Reference("commit", C2)),
+        tmp_path,
+        Noon(),
+    ).find()
+    client.close()
+    assert found.info.status == "unreachable"
+    assert "actions=read" in found.refused[0]
+
+
+def test_a_merge_commit_that_github_forgot_leaves_the_pull_requests_base(hub, find):
+    good(hub)
+    found = find(reference=Reference("parent", "e" * 40, fallback=C2))
+    assert found.info.status == "exact"
+
+
+def test_the_commit_where_a_branch_left_main_is_exact(hub, find):
+    good(hub, head_sha=C1)
+    found = find(reference=Reference("fork_point", PR))
+    assert (found.info.status, found.info.sha) == ("exact", C1)
