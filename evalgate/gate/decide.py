@@ -1,0 +1,116 @@
+"""The decision: run, comparison and policies in; verdict, exit code and reasons out. Nothing else decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.evidence import (
+    evaluated,
+    missing_baseline,
+    no_traces,
+    nothing_evaluated,
+    too_few_evaluated,
+)
+from evalgate.gate.failures import RULES, failures
+from evalgate.models.decision import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evalgate.models.comparison import BaselineInfo, Comparison
+    from evalgate.models.decision import GateVerdict, Reason
+    from evalgate.models.run import Run, SuiteResult
+    from evalgate.suite.policy import Policy
+
+PASS, FAILED, CANNOT_JUDGE, UNREACHABLE = 0, 1, 3, 4
+VERDICTS: dict[int, GateVerdict] = {
+    PASS: "pass",
+    FAILED: "fail",
+    CANNOT_JUDGE: "cannot_judge",
+    UNREACHABLE: "cannot_judge",
+}
+WORST_FIRST = [*RULES, "no_traces", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"]
+
+
+def decide(
+    run: Run,
+    comparison: Comparison | None,
+    baseline: BaselineInfo | None,
+    policies: Mapping[str, Policy],
+    *,
+    run_policy: Policy,
+    report_only: bool,
+) -> Decision:
+    """The one decision about a run.
+
+    `policies` holds the effective policy of each suite; `run_policy` is that of the project: its
+    `min_evaluated` counts over all scenarios, and it stands in for a suite without one. `baseline` is None
+    where none was asked for, `comparison` None where there was nothing to compare with.
+
+    A failed gate (1) goes before lack of evidence (3), and that before an unreachable baseline (4).
+    `report_only` turns the exit code into 0 and leaves verdict and reasons as they are.
+    """
+    by_suite = {
+        suite.name: _of_suite(suite, comparison, baseline, policies.get(suite.name, run_policy))
+        for suite in run.suites
+    }
+    found = [reason for reasons in by_suite.values() for reason in reasons]
+    reasons = _ordered([*found, *_of_run(run, run_policy, found)])
+    code = _exit_code(reasons)
+    return Decision(
+        VERDICTS[code],
+        PASS if report_only else code,
+        reasons,
+        report_only,
+        {suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
+    )
+
+
+def _of_suite(
+    suite: SuiteResult, comparison: Comparison | None, baseline: BaselineInfo | None, policy: Policy
+) -> list[Reason]:
+    """Every reason that a suite gives: what fails, then what is lacking."""
+    words = set(policy.fail_on)
+    if baseline is not None and baseline.status == "unreachable":
+        words.discard("new_hard_fail")  # whether a hard fail is new can't be known: `unreachable` says so
+    found = list(failures(suite, comparison.changes if comparison else {}, words))
+    lacking = (
+        no_traces(suite),
+        too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),
+        missing_baseline(baseline, policy.fail_on),
+    )
+    return [*found, *(reason for reason in lacking if reason is not None)]
+
+
+def _of_run(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
+    """What is lacking over all suites, where no suite has said it already."""
+    said = {reason.code for reason in found}
+    scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
+    lacking = (
+        None if "no_traces" in said and not scenarios else nothing_evaluated(run.suites),
+        None if "min_evaluated" in said else too_few_evaluated(scenarios, policy.min_evaluated),
+    )
+    return [reason for reason in lacking if reason is not None]
+
+
+def _ordered(reasons: Iterable[Reason]) -> list[Reason]:
+    """Worst first, else in the order of the run; each place says a thing once."""
+    once = {(reason.code, reason.suite, reason.scenario, reason.variant): reason for reason in reasons}
+    return sorted(once.values(), key=lambda reason: WORST_FIRST.index(reason.code))
+
+
+def _exit_code(reasons: Iterable[Reason]) -> int:
+    codes = {reason.code for reason in reasons}
+    if codes & RULES.keys():
+        return FAILED
+    if codes - {"unreachable"}:
+        return CANNOT_JUDGE
+    return UNREACHABLE if codes else PASS
+
+
+def _suite_verdict(suite: SuiteResult, reasons: Iterable[Reason]) -> GateVerdict:
+    """A suite that taught nothing is never a pass, also where the rest of the run was evaluated."""
+    verdict = VERDICTS[_exit_code(reasons)]
+    if verdict == "pass" and not any(map(evaluated, suite.scenarios)):
+        return "cannot_judge"
+    return verdict

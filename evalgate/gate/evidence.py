@@ -1,0 +1,80 @@
+"""Whether there is enough to judge by: traces, evaluated scenarios, a baseline. Nothing is never green."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.gate.wording import counted, spoken
+from evalgate.measures.means import DIGITS
+from evalgate.models.decision import NEEDS_BASELINE, Reason
+from evalgate.models.run import NOT_EVALUATED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from evalgate.models.comparison import BaselineInfo
+    from evalgate.models.run import ScenarioResult, SuiteResult
+
+EVALUATED = frozenset({"passed", "failed", "hard_fail"})
+ABSENT = frozenset({"none", "expired"})
+
+
+def evaluated(scenario: ScenarioResult) -> bool:
+    """Whether the run learned anything about a scenario.
+
+    One whose every trial ended in an error that the suite allows has a verdict, and still taught nothing.
+    """
+    return scenario.verdict not in NOT_EVALUATED and any(
+        trial.status in EVALUATED for trial in scenario.trials
+    )
+
+
+def no_traces(suite: SuiteResult) -> Reason | None:
+    """A suite with no trace and no scenario, not even an optional one."""
+    if suite.traces or suite.scenarios or suite.skipped:
+        return None
+    message = "no trace was found and no scenario is named: check the globs in `traces`"
+    return Reason("no_traces", message, suite.name)
+
+
+def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
+    """A run that learned nothing about any scenario."""
+    scenarios = [scenario for suite in suites for scenario in suite.scenarios]
+    if any(map(evaluated, scenarios)):
+        return None
+    if not scenarios:
+        return Reason("nothing_evaluated", "no scenario had a trace to evaluate")
+    kinds = Counter(scenario.verdict for scenario in scenarios)
+    listed = ", ".join(f"{count} {spoken(verdict)}" for verdict, count in sorted(kinds.items()))
+    total = counted(len(scenarios), "scenario")
+    return Reason("nothing_evaluated", f"nothing could be evaluated in {total} ({listed})")
+
+
+def too_few_evaluated(
+    scenarios: Sequence[ScenarioResult], least: float, suite: str | None = None
+) -> Reason | None:
+    """A share of evaluated scenarios below `min_evaluated`; without scenarios there is no share."""
+    known = sum(map(evaluated, scenarios))
+    if not scenarios or round(known / len(scenarios), DIGITS) >= round(least, DIGITS):
+        return None
+    total = counted(len(scenarios), "scenario")
+    return Reason(
+        "min_evaluated",
+        f"{known} of {total} could be evaluated, `min_evaluated` asks for a share of {least:g}",
+        suite,
+    )
+
+
+def missing_baseline(baseline: BaselineInfo | None, words: Collection[str]) -> Reason | None:
+    """No baseline where `fail_on` demands one, or GitHub silent where `fail_on` has to know."""
+    needed = sorted(NEEDS_BASELINE.intersection(words))
+    if baseline is not None and baseline.status == "unreachable" and needed:
+        listed = ", ".join(needed)
+        message = f"the baseline could not be fetched and `fail_on` needs it ({listed}): run the job again"
+        return Reason("unreachable", message)
+    if "no_baseline" not in words or (baseline is not None and baseline.status not in ABSENT):
+        return None
+    state = "has expired" if baseline is not None and baseline.status == "expired" else "was not found"
+    message = f"the baseline {state} and `fail_on` has no_baseline: run the gate on the base branch first"
+    return Reason("no_baseline", message)

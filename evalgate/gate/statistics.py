@@ -1,0 +1,137 @@
+"""Two small tests that tell a change from noise: two-sided, blind to the order of trials and of sides."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import comb, erfc, fsum, sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DIGITS = 9
+"""Digits of a p-value that count."""
+EXACT_STEPS = 50_000
+"""Work that counting every split may cost; beyond it, splits are sampled."""
+DRAWS = 999
+LARGE_SIDE = 20
+"""Values on the smaller side from which the normal distribution stands in for sampling."""
+MOST_TRIALS = 64
+"""Nobody is advised to record more trials a side than this."""
+NEGLIGIBLE = 1e-30
+
+
+@lru_cache(maxsize=4096)
+def fisher_exact(a_passed: int, a_total: int, b_passed: int, b_total: int) -> float:
+    """Chance of passes split at least as unlikely as here, if both sides pass equally often.
+
+    R. A. Fisher, "Statistical methods for research workers", 5th edition (1934); two-sided as the sum over
+    all tables with the same margins that are not likelier than the observed one.
+    """
+    weights = _likelihoods(a_passed + b_passed, a_total, b_total)
+    observed = weights.get(a_passed, 0.0) * (1 + 1e-9)
+    unlikely = fsum(weight for weight in weights.values() if weight <= observed)
+    return round(unlikely / fsum(weights.values()), DIGITS)
+
+
+def _likelihoods(passed: int, a_total: int, b_total: int) -> dict[int, float]:
+    """Likelihood of each number of passes on side a, relative to the likeliest.
+
+    Walked outwards from the likeliest and given up where it no longer adds anything: a million trials cost
+    thousands of steps, and no number overflows.
+    """
+    low, high, failed_b = max(0, passed - b_total), min(passed, a_total), b_total - passed
+    start = min(max((passed + 1) * (a_total + 1) // (a_total + b_total + 2), low), high)
+    weights = {start: 1.0}
+    weight, x = 1.0, start
+    while x < high and weight > NEGLIGIBLE:
+        weight *= (passed - x) * (a_total - x) / ((x + 1) * (failed_b + x + 1))
+        x += 1
+        weights[x] = weight
+    weight, x = 1.0, start
+    while x > low and weight > NEGLIGIBLE:
+        weight *= x * (failed_b + x) / ((passed - x + 1) * (a_total - x + 1))
+        x -= 1
+        weights[x] = weight
+    return weights
+
+
+def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
+    """Chance of means at least as far apart as here, if it were chance which value stands on which side.
+
+    E. J. G. Pitman, "Significance tests which may be applied to samples from any populations" (1937). Counts
+    every split where that is cheap; else draws splits from a fixed seed, with the estimate of B. Phipson and
+    G. K. Smyth, "Permutation p-values should never be zero" (2010); with many values on both sides the normal
+    distribution stands in.
+    """
+    small = [round(value * 10**DIGITS) for value in min(a, b, key=len)]
+    pool = sorted(round(value * 10**DIGITS) for side in (a, b) for value in side)
+    size, total = len(small), sum(pool)
+    distance = abs(len(pool) * sum(small) - size * total)
+    sums = _subset_sums(pool, size)
+    if sums is not None:
+        extreme = sum(
+            ways for drawn, ways in sums.items() if abs(len(pool) * drawn - size * total) >= distance
+        )
+        return round(extreme / comb(len(pool), size), DIGITS)
+    if size >= LARGE_SIDE:
+        return round(_normal_p(pool, size, distance), DIGITS)
+    return round(_sampled_p(pool, size, distance), DIGITS)
+
+
+def _subset_sums(pool: Sequence[int], size: int) -> dict[int, int] | None:
+    """How many ways each sum of `size` values can be drawn; None where counting would cost too much."""
+    ways: list[dict[int, int]] = [{0: 1}, *({} for _ in range(size))]
+    steps = 0
+    for value in pool:
+        for taken in range(size - 1, -1, -1):
+            more = ways[taken + 1]
+            for drawn, count in ways[taken].items():
+                more[drawn + value] = more.get(drawn + value, 0) + count
+            steps += len(ways[taken])
+            if steps > EXACT_STEPS:
+                return None
+    return ways[size]
+
+
+def _normal_p(pool: Sequence[int], size: int, distance: int) -> float:
+    """The same by the normal distribution, with the exact variance of a sum drawn without putting back."""
+    count, total = len(pool), sum(pool)
+    spread = fsum((value - total / count) ** 2 for value in pool) / count
+    variance = spread * size * (count - size) / (count - 1)
+    return erfc(distance / count / sqrt(2 * variance))
+
+
+def _sampled_p(pool: Sequence[int], size: int, distance: int) -> float:
+    """The same by a fixed number of draws, the same in every run."""
+    from random import Random
+
+    chance = Random(DRAWS).random  # noqa: S311  a fixed seed is what is wanted here
+    values, count, total, hits = list(pool), len(pool), sum(pool), 0
+    for _ in range(DRAWS):
+        for place in range(size):
+            other = place + int(chance() * (count - place))
+            values[place], values[other] = values[other], values[place]
+        hits += abs(count * sum(values[:size]) - size * total) >= distance
+    return (hits + 1) / (DRAWS + 1)
+
+
+@lru_cache(maxsize=4096)
+def trials_for_flip(a_passed: int, a_total: int, b_passed: int, b_total: int, alpha: float) -> int | None:
+    """Least number of trials a side that would decide, if passes went on like this; None if over 64."""
+    (few, few_of), (many, many_of) = sorted(
+        ((a_passed, a_total), (b_passed, b_total)), key=lambda side: side[0] / side[1]
+    )
+    for trials in range(min(a_total, b_total) + 1, MOST_TRIALS + 1):
+        fewer, more = -(-few * trials // few_of), many * trials // many_of
+        if fewer < more and fisher_exact(fewer, trials, more, trials) <= alpha:
+            return trials
+    return None
+
+
+def trials_for_scores(alpha: float) -> int:
+    """Least number of trials a side with which any difference of scores could reach `alpha`."""
+    trials = 2
+    while 2 / comb(2 * trials, trials) > alpha:
+        trials += 1
+    return trials

@@ -1,0 +1,33 @@
+"""Means that depend neither on the order of their values nor on their size."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DIGITS = 9
+"""Digits after the point that a difference must show in: 0.90 - 0.85 is not more than 0.05."""
+
+
+def mean_score(scores: Sequence[float]) -> float | None:
+    """Mean of scores, rounded to 1e-9; None of nothing."""
+    return round(fsum(scores) / len(scores), DIGITS) if scores else None
+
+
+def mean_amount(amounts: Sequence[float | None]) -> float | None:
+    """Mean of amounts in their own unit; None of nothing and where one is unknown, for unknown is never 0."""
+    known = [amount / len(amounts) for amount in amounts if amount is not None]
+    return fsum(known) if known and len(known) == len(amounts) else None
+
+
+def weighted_mean(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Mean of (score, weight) pairs, rounded to 1e-9; weights >= 0. None where all weights are 0."""
+    heaviest = max((weight for _, weight in pairs), default=0.0)
+    if heaviest <= 0:
+        return None
+    shares = [weight / heaviest for _, weight in pairs]
+    total = fsum(value * share for (value, _), share in zip(pairs, shares, strict=True))
+    return round(total / fsum(shares), DIGITS)

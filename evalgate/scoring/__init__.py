@@ -1,0 +1,1 @@
+"""Assertions make a trial, trials make a scenario: weights, thresholds and verdicts. Pure rules."""

@@ -1,0 +1,116 @@
+"""One scenario over its trials: the first rule that applies is the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.measures.intervals import wilson
+from evalgate.measures.means import DIGITS, mean_score
+from evalgate.scoring.wording import (
+    below_threshold,
+    hard_failed,
+    not_read,
+    of_trials,
+    shorten,
+    too_few_passed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.run import TrialResult, Verdict
+
+NO_TRACE = "no trace was recorded for it"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRules:
+    """What a scenario demands of its trials.
+
+    `min` trials at least; `min_pass_rate` a share in [0, 1]; `min_pass_k` (k, of): k passes in `of` trials,
+    in proportion where more were recorded. `allow_errors` lets unreadable trials count as 0 instead of ending
+    in ERROR; `optional` lets the scenario go without a trace.
+    """
+
+    min: int = 1
+    min_pass_rate: float | None = None
+    min_pass_k: tuple[int, int] | None = None
+    allow_errors: bool = False
+    optional: bool = False
+
+
+class Judged(NamedTuple):
+    """A scenario's verdict with its figures; `reason` is None for a PASS."""
+
+    verdict: Verdict
+    score: float | None
+    pass_rate: float | None
+    interval: tuple[float, float] | None
+    reason: str | None
+
+
+def judge_scenario(
+    trials: Sequence[TrialResult], threshold: float, rules: TrialRules | None = None
+) -> Judged | None:
+    """The verdict over all trials; None where the scenario is optional and has none (it is skipped)."""
+    rules = rules or TrialRules()
+    if not trials:
+        return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
+    passed = sum(trial.status == "passed" for trial in trials)
+    score = mean_score(_scores(trials))
+    verdict, reason = _verdict(trials, score, threshold, rules)
+    return Judged(verdict, score, round(passed / len(trials), DIGITS), wilson(passed, len(trials)), reason)
+
+
+def _scores(trials: Sequence[TrialResult]) -> list[float]:
+    """Known scores; a trial that ended in an error is a 0."""
+    scores = (0.0 if trial.status == "error" else trial.score for trial in trials)
+    return [score for score in scores if score is not None]
+
+
+def _verdict(
+    trials: Sequence[TrialResult], score: float | None, threshold: float, rules: TrialRules
+) -> tuple[Verdict, str | None]:
+    statuses = {trial.status for trial in trials}
+    if "error" in statuses and not rules.allow_errors:
+        return "ERROR", not_read(trials)
+    if "hard_fail" in statuses:
+        return "HARD_FAIL", hard_failed(trials)
+    unmet = _unmet(trials, score, threshold, rules)
+    if unmet is not None:
+        return ("PARTIAL" if "passed" in statuses else "FAIL"), unmet
+    if not statuses & {"passed", "failed"}:
+        return "NOT_EVALUABLE", f"nothing could be evaluated{_first_reason(trials)}"
+    if len(trials) < rules.min:
+        return "NOT_EVALUABLE", f"{len(trials)} of at least {of_trials(rules.min)} recorded"
+    return "PASS", None
+
+
+def _unmet(
+    trials: Sequence[TrialResult], score: float | None, threshold: float, rules: TrialRules
+) -> str | None:
+    """What the trials fall short of, or None."""
+    total, passed = len(trials), sum(trial.status == "passed" for trial in trials)
+    if score is not None and score < round(threshold, DIGITS):
+        return below_threshold(score, threshold, passed, total)
+    if rules.min_pass_rate is not None and round(passed / total, DIGITS) < round(rules.min_pass_rate, DIGITS):
+        return too_few_passed(passed, total, f"a pass rate of at least {rules.min_pass_rate:g}")
+    if rules.min_pass_k is not None and passed < _passes_due(rules.min_pass_k, total):
+        k, of = rules.min_pass_k
+        return too_few_passed(passed, total, f"at least {k} of {of}")
+    return None
+
+
+def _passes_due(demand: tuple[int, int], total: int) -> int:
+    """Passes that (k, of) asks of so many trials: k itself up to `of` trials, then that share, rounded up."""
+    k, of = demand
+    return k if total <= of else -(-k * total // of)
+
+
+def _first_reason(trials: Sequence[TrialResult]) -> str:
+    for trial in trials:
+        for found in trial.assertions:
+            if found.outcome == "not_evaluable":
+                return f": {shorten(found.reason)}"
+    return ""

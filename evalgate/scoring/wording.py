@@ -1,0 +1,59 @@
+"""Why a scenario has its verdict, in one line a person can act on. What it quotes is hostile text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.run import AssertionResult, TrialResult
+
+MAX_QUOTE = 200
+"""Characters kept of a text that others wrote."""
+
+
+def shorten(text: str) -> str:
+    """At most `MAX_QUOTE` characters of a text, marked where it was cut."""
+    return text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 3] + "..."
+
+
+def of_trials(count: int) -> str:
+    """A number of trials in words."""
+    return "1 trial" if count == 1 else f"{count} trials"
+
+
+def below_threshold(score: float, threshold: float, passed: int, total: int) -> str:
+    """The mean lies below the threshold; as many digits as it takes to show it."""
+    shown, limit = f"{score:.2f}", f"{threshold:g}"
+    if float(shown) >= threshold:
+        shown = f"{score:.9g}"
+    return f"score {shown} is below the threshold {limit}, {passed} of {of_trials(total)} passed"
+
+
+def too_few_passed(passed: int, total: int, demand: str) -> str:
+    """The passes fall short of a demand of the suite."""
+    return f"{passed} of {of_trials(total)} passed, {demand} demanded"
+
+
+def not_read(trials: Sequence[TrialResult]) -> str:
+    """Some trials ended in an error: how many, and the first one's reason."""
+    broken = [trial for trial in trials if trial.status == "error"]
+    first = broken[0]
+    cause = first.reason or _first(first.assertions, {"error"})
+    return f"{len(broken)} of {of_trials(len(trials))} could not be judged{cause and f': {shorten(cause)}'}"
+
+
+def hard_failed(trials: Sequence[TrialResult]) -> str:
+    """A required assertion did not hold: which, in how many trials, and what it says of the first."""
+    broken = [trial for trial in trials if trial.status == "hard_fail"]
+    cause = _first(broken[0].assertions, {"failed", "not_evaluable"})
+    return f"{cause or 'a required assertion did not hold'} (in {len(broken)} of {of_trials(len(trials))})"
+
+
+def _first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
+    """The first required assertion with one of the outcomes; empty where there is none."""
+    for found in assertions:
+        if found.required and found.outcome in outcomes:
+            return f"{shorten(found.name)}: {shorten(found.reason)}"
+    return ""
