@@ -26,6 +26,7 @@ class FakeHub:
         self._module = importlib.util.module_from_spec(spec)
         sys.modules["fakehub"] = self._module
         spec.loader.exec_module(self._module)
+        self._module.Base.disable_nagle_algorithm = True  # or every answer waits 40 ms
         self._folder = folder
         state = folder / "first.json"
         parser = self._module.build_parser()
@@ -39,6 +40,7 @@ class FakeHub:
         self._hub.api = self._module.Api(self._hub)
         self._rules: list[dict[str, Any]] = []
         self._hub.faults.load({"rules": self._rules})
+        self.spell("proto")
         self._hub.totals = dict.fromkeys(self._hub.totals, 0)
         self._hub.problems, self._hub.recent = [], []
         return self
@@ -71,6 +73,10 @@ class FakeHub:
         rule = {"match": match, "fault": fault, "times": times, "skip": skip}
         self._rules.append(rule)
         self._hub.faults.load({"rules": self._rules})
+
+    def spell(self, style: str) -> None:
+        """How the artifact service spells its answers: `proto` or `camel`."""
+        self._hub.args.results_style = style
 
     def plant(
         self, *, files: dict[str, str] | None = None, run: dict[str, Any] | None = None, **fields: Any
@@ -116,7 +122,7 @@ class FakeHub:
         return [comment for comment in self.state["comments"] if comment["user"] == user]
 
 
-def site_of(hub: FakeHub, token: str = "ghs_write", **other: Any) -> Site:
+def site_of(hub: FakeHub, token: str = "ghs_write", **other: Any) -> Site:  # noqa: S107 - test data
     """The stand-in as the adapters see it."""
     given = {
         "api_url": hub.info.github_api_url,

@@ -12,9 +12,8 @@ from evalgate.adapters.github import Baselines, Client, Reference, Wanted
 
 pytestmark = pytest.mark.shared
 
-C0, C1, C2, PR, MERGE = (
-    sha1(name.encode()).hexdigest() for name in ("c0", "c1", "c2", "pr-head", "pr-merge")
-)
+COMMITS = ("c0", "c1", "c2", "pr-head", "pr-merge")
+C0, C1, C2, PR, MERGE = (sha1(name.encode(), usedforsecurity=False).hexdigest() for name in COMMITS)
 EVALGATE = ".github/workflows/evalgate.yml"
 
 

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+from fakes.hub import site_of
+
+from evalgate.adapters.github import Budget, Client, Comments
+from evalgate.adapters.github.comments import marker
+from evalgate.errors import Forbidden, Unreachable
+
+pytestmark = pytest.mark.shared
+
+KEY = "evalgate.yml/gate"
+BOT = "github-actions[bot]"
+CREATE = {"method": "POST", "path": "/comments$"}
+
+
+def body(text="all is well", key=KEY):
+    return f"{marker(key)}\n## {text}\n"
+
+
+@pytest.fixture
+def comments(client):
+    return Comments(client, 7)
+
+
+def ours(hub):
+    return [comment["body"] for comment in hub.comments_of(BOT)]
+
+
+def writes(hub):
+    return [request for request in hub.requests if request["method"] != "GET"]
+
+
+def test_the_first_run_creates_and_the_second_updates(hub, comments):
+    first = comments.upsert_comment(KEY, body("one"))
+    second = comments.upsert_comment(KEY, body("two"))
+    assert ours(hub) == [body("two")]
+    assert (first.created, first.changed, second.created, second.changed) == (True, True, False, True)
+    assert first.id == second.id
+    assert first.url.startswith("https://")
+
+
+def test_a_body_without_its_marker_gets_it(hub, comments):
+    comments.upsert_comment(KEY, "## plain\n")
+    assert ours(hub) == [f"{marker(KEY)}\n## plain\n"]
+
+
+def test_an_unchanged_body_is_no_request(hub, comments):
+    comments.upsert_comment(KEY, body())
+    before = len(writes(hub))
+    again = comments.upsert_comment(KEY, body())
+    assert len(writes(hub)) == before
+    assert (again.created, again.changed) == (False, False)
+
+
+def test_with_105_comments_before_it_there_is_still_one(hub, comments):
+    hub.comment("me too", "alice", count=105)
+    comments.upsert_comment(KEY, body("one"))
+    comments.upsert_comment(KEY, body("two"))
+    assert ours(hub) == [body("two")]
+
+
+def test_two_gates_keep_to_their_own_comment(hub, comments):
+    comments.upsert_comment(KEY, body("one"))
+    comments.upsert_comment("other", body("two", "other"))
+    assert ours(hub) == [body("one"), body("two", "other")]
+
+
+def test_a_strangers_comment_with_our_marker_is_left_alone(hub, comments):
+    hub.comment(body("I pass"), "mallory")
+    comments.upsert_comment(KEY, body())
+    assert [comment["body"] for comment in hub.comments_of("mallory")] == [body("I pass")]
+    assert ours(hub) == [body()]
+
+
+def test_a_comment_of_ours_that_only_quotes_the_marker_is_left_alone(hub, comments):
+    hub.comment(f"see {marker(KEY)}", BOT)
+    comments.upsert_comment(KEY, body())
+    assert len(ours(hub)) == 2
+
+
+def test_a_user_of_the_bots_name_is_not_the_bot(hub, comments):
+    hub.state["users"][BOT]["type"] = "User"
+    hub.comment(body("forged"), BOT)
+    comments.upsert_comment(KEY, body())
+    assert body("forged") in ours(hub)
+
+
+def test_a_persons_token_keeps_the_persons_comment(hub, budget):
+    hub.state["tokens"]["ghp_alice"]["permissions"]["pull_requests"] = "write"
+    client = Client(site_of(hub, "ghp_alice"), budget)
+    for text in ("one", "two"):
+        Comments(client, 7).upsert_comment(KEY, body(text))
+    client.close()
+    assert [comment["body"] for comment in hub.comments_of("alice")] == [body("two")]
+
+
+@pytest.mark.parametrize(
+    "fault", [{"kind": "commit_then_reset"}, {"kind": "commit_then_status", "status": 502}]
+)
+def test_a_lost_answer_never_doubles_the_comment(hub, comments, fault):
+    hub.fail(fault, **CREATE)
+    posted = comments.upsert_comment(KEY, body())
+    assert ours(hub) == [body()]
+    assert posted.created
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 502},
+        {"kind": "reset"},
+        {"kind": "secondary_rate_limit", "retry_after": 3},
+        {"kind": "primary_rate_limit", "reset_in": 2},
+        {"kind": "bad_json"},
+    ],
+)
+def test_a_refused_post_is_tried_again(hub, comments, fault):
+    hub.fail(fault, **CREATE)
+    comments.upsert_comment(KEY, body())
+    assert ours(hub) == [body()]
+
+
+def test_the_wait_is_the_one_github_asks_for(hub, comments, pauses):
+    hub.fail({"kind": "secondary_rate_limit", "retry_after": 3}, **CREATE)
+    comments.upsert_comment(KEY, body())
+    assert pauses == [3.0]
+
+
+def test_github_asking_for_a_day_is_given_up_at_once(hub, comments, pauses):
+    hub.fail({"kind": "secondary_rate_limit", "retry_after": 86_400}, **CREATE)
+    with pytest.raises(Unreachable, match="rate limit"):
+        comments.upsert_comment(KEY, body())
+    assert pauses == []
+
+
+def test_a_limit_without_a_time_is_given_up(hub, comments, pauses):
+    hub.fail({"kind": "secondary_rate_limit"}, **CREATE)
+    with pytest.raises(Unreachable, match="rate limit"):
+        comments.upsert_comment(KEY, body())
+    assert pauses == []
+
+
+def test_a_comment_deleted_meanwhile_is_made_anew(hub, comments):
+    comments.upsert_comment(KEY, body("one"))
+    hub.fail({"kind": "not_found"}, method="PATCH")
+    posted = comments.upsert_comment(KEY, body("two"))
+    assert posted.created
+
+
+def test_without_create_only_a_comment_that_is_there_is_kept_true(hub, comments):
+    assert comments.upsert_comment(KEY, body(), create=False) is None
+    assert ours(hub) == []
+    comments.upsert_comment(KEY, body("one"))
+    comments.upsert_comment(KEY, body("two"), create=False)
+    assert ours(hub) == [body("two")]
+
+
+def test_a_read_only_token_is_forbidden_and_told_what_it_lacks(hub, budget):
+    client = Client(site_of(hub, "ghs_readonly"), budget)
+    with pytest.raises(Forbidden, match="pull_requests=write"):
+        Comments(client, 7).upsert_comment(KEY, body())
+    client.close()
+    assert ours(hub) == []
+
+
+def test_a_list_without_end_leaves_the_comment_unposted(hub, comments):
+    hub.comment("me too", "alice")
+    link = f'<{hub.info.api}/repos/acme/agent/issues/7/comments?page=2>; rel="next"'
+    answer = {"kind": "status", "status": 200, "headers": {"Link": link}, "body": []}
+    hub.fail(answer, method="GET", times=-1, path="/comments$")
+    with pytest.raises(Unreachable, match="more than 2,000"):
+        comments.upsert_comment(KEY, body())
+    assert ours(hub) == []
+
+
+def test_nothing_is_posted_when_the_time_is_used_up(hub, site):
+    client = Client(site, Budget(0))
+    with pytest.raises(Unreachable, match="used up"):
+        Comments(client, 7).upsert_comment(KEY, body())
+    assert hub.requests == []
