@@ -1,0 +1,63 @@
+"""Values on their way into a document: without secrets, of bounded size, and JSON in any reader's eyes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from math import isfinite
+from typing import Any
+
+from evalgate.measures.redaction import redact, redact_value
+
+TEXT_LIMIT = 2_000
+NAME_LIMIT = 600
+MAX_DEPTH = 8
+MAX_ITEMS = 50
+_EVIDENCE_TEXT = 500
+_LARGEST = 2**63 - 1
+
+
+@lru_cache(maxsize=16_384)
+def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
+    """The text without secrets and lone surrogates, of at most `limit` characters and a count of the rest."""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    clean = redact(text)
+    return clean if len(clean) <= limit else f"{clean[:limit]}\u2026 (+{len(clean) - limit})"
+
+
+def bounded_name(text: str) -> str:
+    """An id, a path or a name."""
+    return bounded_text(text, NAME_LIMIT)
+
+
+def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Evidence cut to eight levels, fifty items a level and five hundred characters a text."""
+    if not evidence:
+        return None
+    kept = redact_value(_bounded(evidence, 0))
+    return kept if isinstance(kept, dict) else None
+
+
+def whole(number: int | None) -> int | None:
+    """A count that every JSON reader can hold."""
+    return None if number is None else max(-_LARGEST, min(_LARGEST, number))
+
+
+def _bounded(value: Any, depth: int) -> Any:
+    if isinstance(value, dict | list | tuple):
+        return _bounded_items(value, depth + 1) if depth < MAX_DEPTH else "\u2026"
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return whole(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return bounded_text(str(value), _EVIDENCE_TEXT)
+
+
+def _bounded_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
+    if isinstance(value, dict):
+        pairs = islice(value.items(), MAX_ITEMS)
+        return {bounded_name(str(key)): _bounded(item, depth) for key, item in pairs}
+    return [_bounded(item, depth) for item in islice(value, MAX_ITEMS)]

@@ -1,0 +1,144 @@
+"""`results.json`: made from a finished run, written, and read back as hostile data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from evalgate.errors import OverLimit, SettingError
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.results import SCHEMA
+from evalgate.reporting.exports.results_parts import (
+    baseline_doc,
+    problem_doc,
+    reason_doc,
+    removed_doc,
+    suite_doc,
+    unclaimed_doc,
+    warning_doc,
+)
+from evalgate.reporting.exports.summary import summary
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from evalgate.errors import Problem
+    from evalgate.models.comparison import BaselineInfo, Comparison
+    from evalgate.models.decision import Decision
+    from evalgate.models.results import ResultsDoc
+    from evalgate.models.run import Run
+    from evalgate.models.trace import Warning_
+
+MAX_BYTES = 256_000_000
+"""The largest document that is read: a whole baseline unpacked."""
+
+
+def results_document(  # noqa: PLR0913  everything that the document tells
+    run: Run,
+    comparison: Comparison | None,
+    decision: Decision,
+    *,
+    baseline: BaselineInfo | None,
+    commit: str | None,
+    created_at: datetime,
+    warnings: Sequence[Warning_] = (),
+) -> ResultsDoc:
+    """The document of a finished run.
+
+    Changes are those of the comparison; `warnings` come before the run's own. Texts are redacted and bounded.
+    """
+    changes = comparison.changes if comparison else {}
+    removed = comparison.removed if comparison else []
+    of_run = [
+        change
+        for suite in run.suites
+        for scenario in suite.scenarios
+        if (change := changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant)))
+    ]
+    return {
+        "schema": SCHEMA,
+        "evalgate_version": __version__,
+        "created_at": _timestamp(created_at),
+        "commit": commit,
+        "verdict": decision.verdict,
+        "exit_code": decision.exit_code,
+        "report_only": decision.report_only,
+        "reasons": [reason_doc(reason) for reason in decision.reasons],
+        "summary": summary(run, of_run, len(removed)),
+        "baseline": baseline_doc(baseline) if baseline else None,
+        "suites": [
+            suite_doc(suite, changes, decision.suite_verdicts.get(suite.name, "cannot_judge"))
+            for suite in run.suites
+        ],
+        "removed": [removed_doc(standing) for standing in removed],
+        "unclaimed": [unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
+        "warnings": [warning_doc(warning) for warning in (*warnings, *run.warnings)],
+        "approvals": [],
+    }
+
+
+def invalid_document(
+    problems: Sequence[Problem],
+    code: str,
+    *,
+    commit: str | None,
+    created_at: datetime,
+    report_only: bool = False,
+) -> ResultsDoc:
+    """The document of a run that could not begin: exit code 2, no figures, each mistake a reason.
+
+    `code` is that of the error: invalid_suite, invalid_setting, refused_path or over_limit.
+    """
+    return {
+        "schema": SCHEMA,
+        "evalgate_version": __version__,
+        "created_at": _timestamp(created_at),
+        "commit": commit,
+        "verdict": "invalid",
+        "exit_code": 2,
+        "report_only": report_only,
+        "reasons": [problem_doc(problem, code) for problem in problems],
+        "summary": None,
+        "baseline": None,
+        "suites": [],
+        "removed": [],
+        "unclaimed": [],
+        "warnings": [],
+        "approvals": [],
+    }
+
+
+def dump(document: ResultsDoc) -> bytes:
+    """The document as UTF-8 JSON on one line; the same document always gives the same bytes."""
+    import orjson
+
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def load(data: bytes, *, what: str = "results.json", whole: bool = True) -> ResultsDoc:
+    """A document read back, its shape checked field by field; fields we don't know are left as they are.
+
+    `whole=False` passes over single assertions, which a comparison does not read. Raises SettingError, which
+    names `what` and the field that is wrong, and OverLimit for more than 256 MB.
+    """
+    import orjson
+
+    from evalgate.reporting.exports.results_shape import check
+
+    if len(data) > MAX_BYTES:
+        raise OverLimit(f"{what} is larger than {MAX_BYTES // 1_000_000} MB")
+    try:
+        document: Any = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise SettingError(
+            f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}"
+        ) from None
+    mistake = check(document, whole=whole)
+    if mistake:
+        raise SettingError(f"{what} is no {SCHEMA} document: {mistake}")
+    return cast("ResultsDoc", document)
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

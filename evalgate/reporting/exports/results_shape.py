@@ -1,0 +1,237 @@
+"""Whether a value has the shape of `evalgate.results/1`; checked by hand, for a baseline must load fast.
+
+Fields that later versions of the document added may be absent and are filled in; fields nobody knows stay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.models.results import SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAX_SCENARIOS = 100_000
+MAX_SHOWN = 60
+
+_Types = frozenset[type]
+_TEXT: _Types = frozenset({str})
+_MAYBE_TEXT: _Types = frozenset({str, type(None)})
+_NUMBER: _Types = frozenset({int, float})
+_MAYBE_NUMBER: _Types = frozenset({int, float, type(None)})
+_COUNT: _Types = frozenset({int})
+_MAYBE_COUNT: _Types = frozenset({int, type(None)})
+_FLAG: _Types = frozenset({bool})
+_LIST: _Types = frozenset({list})
+_MAYBE_LIST: _Types = frozenset({list, type(None)})
+_RECORD: _Types = frozenset({dict})
+_MAYBE_RECORD: _Types = frozenset({dict, type(None)})
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+VERDICTS = frozenset({"pass", "fail", "cannot_judge", "invalid"})
+
+
+class _Field(NamedTuple):
+    name: str
+    types: _Types
+    required: bool = True
+
+
+_Shape = tuple[_Field, ...]
+
+
+def _optional(types: _Types, *names: str) -> _Shape:
+    return tuple(_Field(name, types, required=False) for name in names)
+
+
+def _needed(types: _Types, *names: str) -> _Shape:
+    return tuple(_Field(name, types) for name in names)
+
+
+_DOCUMENT: _Shape = (
+    *_needed(_TEXT, "evalgate_version", "created_at", "verdict"),
+    *_needed(_COUNT, "exit_code"),
+    *_needed(_FLAG, "report_only"),
+    *_needed(_LIST, "reasons", "suites", "removed", "unclaimed", "warnings", "approvals"),
+    *_needed(_MAYBE_RECORD, "summary", "baseline"),
+    *_optional(_MAYBE_TEXT, "commit"),
+)
+_SUMMARY: _Shape = (
+    *_needed(
+        _COUNT,
+        *("scenarios", "passed", "failed", "partial", "hard_fails", "missing", "errors", "not_evaluable"),
+        *("skipped", "regressions", "improvements", "regressed", "broken", "improved", "fixed", "new"),
+        *("removed", "inconclusive"),
+    ),
+    *_optional(_MAYBE_NUMBER, "score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s"),
+    *_optional(_MAYBE_COUNT, "total_tokens"),
+)
+_BASELINE: _Shape = (
+    *_needed(_TEXT, "status"),
+    *_optional(_MAYBE_TEXT, "sha", "path"),
+    *_optional(_MAYBE_COUNT, "age_seconds", "distance"),
+)
+_REASON: _Shape = (
+    *_needed(_TEXT, "code", "message"),
+    *_optional(_MAYBE_TEXT, "suite", "scenario", "variant"),
+    *_optional(_MAYBE_RECORD, "location"),
+)
+_SUITE: _Shape = (
+    *_needed(_TEXT, "suite", "path", "verdict"),
+    *_optional(_MAYBE_NUMBER, "score"),
+    *_needed(_LIST, "scenarios"),
+)
+_SCENARIO: _Shape = (
+    *_needed(_TEXT, "id", "verdict"),
+    *_needed(_NUMBER, "threshold"),
+    *_needed(_COUNT, "n"),
+    *_needed(_LIST, "trials"),
+    *_optional(_MAYBE_TEXT, "variant", "reason"),
+    *_optional(_MAYBE_NUMBER, "score", "pass_rate"),
+    *_optional(_MAYBE_LIST, "pass_rate_interval"),
+    *_optional(_MAYBE_RECORD, "dimensions", "location", "change"),
+)
+_CHANGE: _Shape = (
+    *_needed(_TEXT, "kind", "reason"),
+    *_needed(_LIST, "flags"),
+    *_optional(_LIST, "increases"),
+    *_optional(_MAYBE_NUMBER, "score_delta", "p_value"),
+    *_optional(_MAYBE_TEXT, "previous_verdict"),
+)
+_TRIAL: _Shape = (
+    *_needed(_COUNT, "trial"),
+    *_needed(_RECORD, "trace"),
+    *_needed(_TEXT, "status"),
+    *_needed(_LIST, "assertions"),
+    *_optional(_LIST, "tool_calls"),
+    *_optional(_MAYBE_NUMBER, "score", "cost_usd", "latency_seconds"),
+    *_optional(_MAYBE_COUNT, "total_tokens"),
+    *_optional(_MAYBE_TEXT, "reason"),
+)
+_TRACE: _Shape = (
+    *_needed(_TEXT, "path", "format"),
+    *_optional(_MAYBE_TEXT, "id", "sha256"),
+    *_optional(_MAYBE_COUNT, "line", "record"),
+)
+_ASSERTION: _Shape = (
+    *_needed(_TEXT, "name", "type", "outcome", "reason"),
+    *_needed(_NUMBER, "score", "weight"),
+    *_needed(_FLAG, "required"),
+    *_optional(_MAYBE_RECORD, "location", "evidence"),
+)
+_LOCATION: _Shape = (*_needed(_TEXT, "file"), *_optional(_MAYBE_COUNT, "line", "column"))
+_REMOVED: _Shape = (
+    *_needed(_TEXT, "suite", "id", "verdict"),
+    *_optional(_MAYBE_TEXT, "variant"),
+    *_optional(_MAYBE_NUMBER, "score"),
+)
+_UNCLAIMED: _Shape = (
+    *_needed(_TEXT, "suite", "path"),
+    *_optional(_MAYBE_TEXT, "id", "scenario_id"),
+    *_optional(_MAYBE_COUNT, "line", "record"),
+)
+_WARNING: _Shape = (*_needed(_TEXT, "code", "message"), *_optional(_MAYBE_TEXT, "where"))
+
+
+_Place = tuple[Any, ...]
+
+
+class _Mistake(Exception):  # noqa: N818  it never leaves this module
+    def __init__(self, place: _Place, what: str) -> None:
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+        super().__init__(f"{path.lstrip('.')} {what}".lstrip())
+
+
+def check(document: Any, *, whole: bool) -> str | None:
+    """What is wrong with a document, or None. Absent optional fields are filled in, in place."""
+    try:
+        _document(document)
+        scenarios = 0
+        for suite, at in _records(document, "suites", _SUITE, ()):
+            scenarios += len(suite["scenarios"])
+            if scenarios > MAX_SCENARIOS:
+                raise _Mistake((), f"it holds more than {MAX_SCENARIOS:,} scenarios")
+            for scenario, place in _records(suite, "scenarios", _SCENARIO, at):
+                _scenario(scenario, place, whole=whole)
+    except _Mistake as mistake:
+        return str(mistake)
+    return None
+
+
+def _document(document: Any) -> None:
+    if not isinstance(document, dict):
+        raise _Mistake((), "it is no object")
+    schema = document.get("schema")
+    if schema != SCHEMA:
+        shown = repr(schema[:MAX_SHOWN]) if isinstance(schema, str) else "nothing"
+        raise _Mistake((), f"its schema says {shown}")
+    _record(document, _DOCUMENT, ())
+    if document["verdict"] not in VERDICTS:
+        raise _Mistake(("verdict",), "is none of " + ", ".join(sorted(VERDICTS)))
+    if document["summary"] is None and document["verdict"] != "invalid":
+        raise _Mistake(("summary",), "is null, and only an invalid run has none")
+    _maybe(document, "summary", _SUMMARY, ())
+    _maybe(document, "baseline", _BASELINE, ())
+    for reason, place in _records(document, "reasons", _REASON, ()):
+        _maybe(reason, "location", _LOCATION, place)
+    for name, shape in (("removed", _REMOVED), ("unclaimed", _UNCLAIMED), ("warnings", _WARNING)):
+        for _ in _records(document, name, shape, ()):
+            pass
+
+
+def _scenario(scenario: dict[str, Any], place: _Place, *, whole: bool) -> None:
+    _maybe(scenario, "change", _CHANGE, place)
+    _maybe(scenario, "location", _LOCATION, place)
+    change = scenario["change"]
+    if change is not None:
+        _texts(change, "flags", place)
+        _texts(change, "increases", place)
+    interval = scenario["pass_rate_interval"]
+    if interval is not None and [type(end) in _NUMBER for end in interval] != [True, True]:
+        raise _Mistake((*place, "pass_rate_interval"), "is no pair of numbers")
+    for trial, at in _records(scenario, "trials", _TRIAL, place):
+        _record(trial["trace"], _TRACE, (*at, "trace"))
+        _texts(trial, "tool_calls", at)
+        if whole:
+            for assertion, spot in _records(trial, "assertions", _ASSERTION, at):
+                _maybe(assertion, "location", _LOCATION, spot)
+
+
+def _record(value: dict[str, Any], shape: _Shape, place: _Place) -> None:
+    for name, types, required in shape:
+        if name not in value:
+            if required:
+                raise _Mistake((*place, name), "is missing")
+            value[name] = [] if types is _LIST else None
+        elif type(value[name]) not in types:
+            wanted = " or ".join(word for kind, word in _NAMES.items() if kind in types)
+            raise _Mistake((*place, name), f"is not {wanted}")
+
+
+def _records(
+    parent: Mapping[str, Any], name: str, shape: _Shape, place: _Place
+) -> Iterator[tuple[dict[str, Any], _Place]]:
+    for index, value in enumerate(parent[name]):
+        at = (*place, name, index)
+        if type(value) is not dict:
+            raise _Mistake(at, "is not an object")
+        _record(value, shape, at)
+        yield value, at
+
+
+def _maybe(parent: Mapping[str, Any], name: str, shape: _Shape, place: _Place) -> None:
+    if parent[name] is not None:
+        _record(parent[name], shape, (*place, name))
+
+
+def _texts(parent: Mapping[str, Any], name: str, place: _Place) -> None:
+    if any(type(item) is not str for item in parent[name]):
+        raise _Mistake((*place, name), "holds something that is not text")

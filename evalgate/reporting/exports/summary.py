@@ -1,0 +1,68 @@
+"""The figures of a run, as `results.json` promises them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import fsum
+from typing import TYPE_CHECKING
+
+from evalgate.measures.percentile import nearest_rank
+from evalgate.models.comparison import IMPROVEMENTS, REGRESSIONS
+from evalgate.reporting.exports.bounded import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.comparison import Change
+    from evalgate.models.results import SummaryDoc
+    from evalgate.models.run import Run, ScenarioResult
+
+DIGITS = 9
+
+
+def summary(run: Run, changes: Sequence[Change], removed: int) -> SummaryDoc:
+    """Counts and figures over all scenarios; an amount with an unknown part is None, never 0."""
+    scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
+    verdicts = Counter(scenario.verdict for scenario in scenarios)
+    kinds = Counter(change.kind for change in changes)
+    trials = [trial for scenario in scenarios for trial in scenario.trials]
+    latencies = [trial.latency_seconds for trial in trials]
+    tokens = [trial.total_tokens for trial in trials]
+    return {
+        "scenarios": len(scenarios),
+        "passed": verdicts["PASS"],
+        "failed": verdicts["FAIL"],
+        "partial": verdicts["PARTIAL"],
+        "hard_fails": verdicts["HARD_FAIL"],
+        "missing": verdicts["MISSING"],
+        "errors": verdicts["ERROR"],
+        "not_evaluable": verdicts["NOT_EVALUABLE"],
+        "skipped": sum(suite.skipped for suite in run.suites),
+        "regressions": sum(kinds[kind] for kind in REGRESSIONS),
+        "improvements": sum(kinds[kind] for kind in IMPROVEMENTS),
+        "regressed": kinds["regressed"],
+        "broken": kinds["broken"],
+        "improved": kinds["improved"],
+        "fixed": kinds["fixed"],
+        "new": kinds["new"],
+        "removed": removed,
+        "inconclusive": kinds["inconclusive"],
+        "score": mean_with_gaps(scenarios),
+        "pass_rate": round(verdicts["PASS"] / len(scenarios), DIGITS) if scenarios else None,
+        "cost_usd": _total([trial.cost_usd for trial in trials]),
+        "latency_p50_s": nearest_rank(latencies, 50),
+        "latency_p95_s": nearest_rank(latencies, 95),
+        "total_tokens": None if not tokens or None in tokens else whole(sum(filter(None, tokens))),
+    }
+
+
+def mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
+    """Mean score over scenarios in which nothing scored counts as 0; None of none."""
+    if not scenarios:
+        return None
+    return round(fsum(scenario.score or 0.0 for scenario in scenarios) / len(scenarios), DIGITS)
+
+
+def _total(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
