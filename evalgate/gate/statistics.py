@@ -68,6 +68,8 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
     pool = sorted(round(value * 10**DIGITS) for side in (a, b) for value in side)
     size, total = len(small), sum(pool)
     distance = abs(len(pool) * sum(small) - size * total)
+    if distance == 0:
+        return 1.0
     sums = _subset_sums(pool, size)
     if sums is not None:
         extreme = sum(

@@ -19,8 +19,11 @@ def mean_score(scores: Sequence[float]) -> float | None:
 
 def mean_amount(amounts: Sequence[float | None]) -> float | None:
     """Mean of amounts in their own unit; None of nothing and where one is unknown, for unknown is never 0."""
-    known = [amount / len(amounts) for amount in amounts if amount is not None]
-    return fsum(known) if known and len(known) == len(amounts) else None
+    known = [amount for amount in amounts if amount is not None]
+    if not known or len(known) < len(amounts):
+        return None
+    largest = max(map(abs, known)) or 1.0
+    return largest * (fsum(amount / largest for amount in known) / len(known))
 
 
 def weighted_mean(pairs: Sequence[tuple[float, float]]) -> float | None:

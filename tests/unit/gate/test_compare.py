@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_builders import make_standing
+
+from evalgate.gate.compare import compare
+from evalgate.models.comparison import ScenarioKey
+from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
+
+KEY = ScenarioKey("support", "s1", None)
+
+
+def change(before, now, **policy):
+    policies = {"support": RegressionPolicy(**policy)}
+    return compare({KEY: now}, {KEY: before}, policies).changes[KEY]
+
+
+def of_trials(verdict, passed, failed):
+    return make_standing(verdict, [1.0] * passed + [0.0] * failed)
+
+
+# --- flips ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", ["PARTIAL", "FAIL", "HARD_FAIL"])
+def test_single_trial_that_passed_before_and_not_now_is_broken(verdict):
+    found = change(make_standing(), make_standing(verdict, [0.0]))
+    assert (found.kind, found.flags, found.p_value) == ("broken", ["single_trial"], None)
+    assert found.previous_verdict == "PASS"
+    assert found.score_delta == -1.0
+
+
+def test_single_trial_that_passes_now_is_fixed():
+    found = change(make_standing("HARD_FAIL", [0.0]), make_standing())
+    assert (found.kind, found.flags) == ("fixed", ["single_trial"])
+    assert found.reason == (
+        "HARD FAIL -> PASS, passed 0/1 before, 1/1 now, single trial: noise can't be told from change"
+    )
+
+
+def test_single_trial_on_one_side_only_is_still_single():
+    assert change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 1)).flags == ["single_trial"]
+    assert change(of_trials("PASS", 1, 0), of_trials("FAIL", 0, 4)).flags == ["single_trial"]
+
+
+def test_single_trial_where_evidence_is_required_is_inconclusive():
+    found = change(make_standing(), make_standing("FAIL", [0.0]), require_evidence=True)
+    assert (found.kind, found.flags) == ("inconclusive", ["single_trial"])
+    assert found.reason.endswith("needs 4 trials a side to decide")
+
+
+def test_four_of_four_to_none_of_four_is_broken_with_its_p():
+    found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4))
+    assert (found.kind, found.flags) == ("broken", [])
+    assert found.p_value == pytest.approx(0.028571, abs=1e-6)
+    assert found.reason == "PASS -> FAIL, passed 4/4 before, 0/4 now (Fisher p 0.029)"
+
+
+def test_four_trials_at_a_stricter_alpha_are_inconclusive():
+    found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4), alpha=0.01)
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith(": needs 5 trials a side to decide")
+
+
+def test_two_against_two_can_never_decide():
+    found = change(of_trials("PASS", 2, 0), of_trials("FAIL", 0, 2))
+    assert (found.kind, found.flags) == ("inconclusive", [])
+    assert found.reason == (
+        "PASS -> FAIL, passed 2/2 before, 0/2 now (Fisher p 0.33): needs 4 trials a side to decide"
+    )
+
+
+def test_flip_without_a_difference_in_passes_is_noise():
+    before = make_standing("PASS", [1.0, 1.0, 1.0, 0.7])
+    found = change(before, make_standing("PARTIAL", [0.8, 0.8, 0.8, 0.0]))
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith("(Fisher p 1): noise can't be told from change")
+
+
+@pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
+def test_nothing_learned_on_a_side_lets_the_flip_decide_without_p(verdict):
+    nothing = make_standing(verdict, [])
+    broken = change(of_trials("PASS", 2, 0), nothing, require_evidence=True)
+    assert (broken.kind, broken.flags, broken.p_value) == ("broken", [], None)
+    assert broken.reason == f"PASS -> {verdict.replace('_', ' ')}"
+    assert change(nothing, of_trials("PASS", 2, 0)).kind == "fixed"
+    assert change(nothing, of_trials("FAIL", 0, 2)).kind == "unchanged"
+    assert change(of_trials("FAIL", 0, 2), nothing).kind == "unchanged"
+
+
+def test_score_of_an_error_is_no_move():
+    assert change(make_standing("ERROR", [0.0]), make_standing("FAIL", [0.7])).kind == "unchanged"
+
+
+# --- scores ---------------------------------------------------------------------------------------------------
+
+
+def test_score_that_fell_without_a_flip_is_regressed():
+    found = change(make_standing("PASS", [0.95]), make_standing("PASS", [0.85]))
+    assert (found.kind, found.flags, found.score_delta) == ("regressed", ["single_trial"], -0.1)
+    assert found.reason == "score 0.95 -> 0.85 (-0.10), single trial: noise can't be told from change"
+
+
+def test_score_that_rose_without_a_flip_is_improved():
+    assert change(make_standing("FAIL", [0.2]), make_standing("FAIL", [0.5])).kind == "improved"
+
+
+def test_move_of_exactly_the_threshold_is_unchanged():
+    assert 0.9 - 0.85 > 0.05  # what plain floats would say
+    found = change(make_standing("PASS", [0.9]), make_standing("PASS", [0.85]))
+    assert (found.kind, found.reason) == ("unchanged", "PASS as before, score 0.90 -> 0.85 (-0.05)")
+
+
+def test_threshold_of_the_policy_decides_what_is_a_move():
+    before, now = make_standing("PASS", [0.95]), make_standing("PASS", [0.85])
+    assert change(before, now, threshold=0.1).kind == "unchanged"
+    assert change(before, now, threshold=0.09).kind == "regressed"
+
+
+def test_scores_of_several_trials_need_the_permutation_test():
+    found = change(
+        make_standing("PASS", [0.99, 0.98, 0.97, 0.96]), make_standing("PASS", [0.83, 0.82, 0.81, 0.8])
+    )
+    assert (found.kind, found.flags) == ("regressed", [])
+    assert found.p_value == pytest.approx(2 / 70, abs=1e-6)
+    assert found.reason == "score 0.97 -> 0.81 (-0.16), permutation p 0.029"
+
+
+def test_scores_that_overlap_are_inconclusive():
+    found = change(make_standing("PASS", [1.0, 0.8, 1.0, 0.9]), make_standing("PASS", [0.8, 0.9, 0.8, 0.9]))
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith(": noise can't be told from change")
+
+
+def test_scores_of_two_against_two_need_more_trials():
+    found = change(make_standing("PASS", [1.0, 1.0]), make_standing("PASS", [0.8, 0.8]))
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith("permutation p 0.33: needs 4 trials a side to decide")
+
+
+def test_verdict_that_changed_below_the_pass_line_is_no_flip():
+    found = change(make_standing("FAIL", [0.5]), make_standing("HARD_FAIL", [0.5]))
+    assert (found.kind, found.reason) == ("unchanged", "FAIL -> HARD FAIL")
+
+
+# --- flags, increases, keys -----------------------------------------------------------------------------------
+
+
+def test_baseline_that_was_mixed_is_flaky():
+    assert change(of_trials("PARTIAL", 2, 2), of_trials("PARTIAL", 2, 2)).flags == ["flaky"]
+    assert change(of_trials("FAIL", 0, 4), of_trials("PARTIAL", 2, 2)).flags == []
+
+
+def test_increases_stand_beside_an_unchanged_score():
+    policy = {"cost": IncreaseLimit(max_increase=0.2)}
+    found = change(make_standing(costs=[1.0]), make_standing(costs=[1.35]), **policy)
+    assert (found.kind, found.increases) == ("unchanged", ["cost +35% (limit +20%)"])
+
+
+def test_scenario_that_the_baseline_lacks_is_new():
+    comparison = compare({KEY: make_standing("HARD_FAIL", [0.0])}, {}, {})
+    assert comparison.changes[KEY].kind == "new"
+    assert comparison.changes[KEY].previous_verdict is None
+    assert comparison.removed == []
+
+
+def test_scenario_that_is_gone_is_removed_as_it_stood():
+    others = [make_standing("FAIL", [0.1], scenario_id=name) for name in ("b", "a")]
+    comparison = compare({}, {found.key: found for found in others}, {})
+    assert comparison.changes == {}
+    assert comparison.removed == others[::-1]
+
+
+def test_each_suite_is_compared_by_its_own_policy():
+    other = ScenarioKey("other", "s1", None)
+    before, now = make_standing("PASS", [0.95]), make_standing("PASS", [0.85])
+    policies = {"support": RegressionPolicy(threshold=0.5)}
+    comparison = compare({KEY: now, other: now}, {KEY: before, other: before}, policies)
+    assert [comparison.changes[key].kind for key in (KEY, other)] == ["unchanged", "regressed"]
+
+
+VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "NOT_EVALUABLE"]
+STANDINGS = st.one_of(
+    st.just(make_standing("MISSING", [])),
+    st.builds(
+        make_standing,
+        st.sampled_from(VERDICTS),
+        st.lists(st.none() | st.sampled_from([0.0, 0.3, 0.75, 0.8, 0.84, 1.0]), min_size=1, max_size=6),
+    ),
+)
+RUNS = st.dictionaries(st.sampled_from([ScenarioKey("support", name, None) for name in "abc"]), STANDINGS)
+POLICIES = st.builds(
+    RegressionPolicy, threshold=st.sampled_from([0.0, 0.05, 0.5]), require_evidence=st.booleans()
+)
+MIRROR = {"broken": "fixed", "fixed": "broken", "regressed": "improved", "improved": "regressed"}
+
+
+@given(RUNS, POLICIES)
+def test_run_compared_with_itself_is_unchanged(run, policy):
+    comparison = compare(run, run, {"support": policy})
+    assert {found.kind for found in comparison.changes.values()} <= {"unchanged"}
+    assert comparison.removed == []
+
+
+@given(RUNS, RUNS, POLICIES)
+def test_swapped_sides_mirror_the_kinds(one, other, policy):
+    there = compare(one, other, {"support": policy})
+    back = compare(other, one, {"support": policy})
+    for key in one.keys() & other.keys():
+        kind = there.changes[key].kind
+        assert back.changes[key].kind == MIRROR.get(kind, kind)
+    new = [key for key, found in there.changes.items() if found.kind == "new"]
+    assert sorted(new) == sorted(one.keys() - other.keys())
+    assert back.removed == [one[key] for key in sorted(new)]

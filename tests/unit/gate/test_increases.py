@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+from run_builders import make_standing
+
+from evalgate.gate.increases import increases
+from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
+
+FIFTH = RegressionPolicy(cost=IncreaseLimit(max_increase=0.2))
+
+
+def cost(before, now, policy=FIFTH):
+    return increases(make_standing(costs=before), make_standing(costs=now), policy)
+
+
+def test_increase_over_the_limit_is_named_with_the_limit():
+    assert cost([1.0, 3.0], [2.7]) == ["cost +35% (limit +20%)"]
+
+
+def test_increase_up_to_the_limit_is_fine():
+    assert cost([0.1], [0.12]) == []
+    assert cost([1.0], [0.5]) == []
+
+
+def test_increase_barely_over_the_limit_shows_the_digits_that_tell():
+    assert cost([1.0], [1.200004]) == ["cost +20.0004% (limit +20%)"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"), [([None], [5.0]), ([1.0], [None]), ([1.0], [9.0, None]), ([], [9.0]), ([1.0], [])]
+)
+def test_unknown_on_a_side_is_not_compared(before, now):
+    assert cost(before, now) == []
+
+
+def test_increase_from_nothing_has_no_percentage():
+    assert cost([0.0], [0.5]) == ["cost 0 -> 0.5 (limit +20%)"]
+    assert cost([0.0], [0.0]) == []
+
+
+def test_nothing_is_compared_without_a_limit():
+    assert cost([1.0], [9.0], RegressionPolicy()) == []
+
+
+def test_latency_and_tokens_have_limits_of_their_own():
+    policy = RegressionPolicy(latency=IncreaseLimit(max_increase=0), tokens=IncreaseLimit(max_increase=1))
+    before = make_standing(costs=[1.0], latencies=[1.0], tokens=[100])
+    now = make_standing(costs=[9.0], latencies=[1.5], tokens=[300])
+    assert increases(before, now, policy) == ["latency +50% (limit +0%)", "tokens +200% (limit +100%)"]

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from evalgate.gate.wording import chance, counted, moved, share, spoken
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        (0.91, 0.7, "0.91 -> 0.70 (-0.21)"),
+        (0.7, 0.91, "0.70 -> 0.91 (+0.21)"),
+        (0.8, 0.798, "0.8 -> 0.798 (-0.002)"),
+    ],
+)
+def test_move_shows_enough_digits(before, now, expected):
+    assert moved(before, now) == expected
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"), [(0.028571429, "0.029"), (1.0, "1"), (0.0, "< 0.001"), (0.0004, "< 0.001")]
+)
+def test_chance_never_reads_as_zero(p, expected):
+    assert chance(p) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.35, "+35%"), (0.3512, "+35.1%"), (-0.5, "-50%"), (0.004, "+0.4%"), (1e300, "+1e+302%")],
+)
+def test_share_is_a_short_signed_percentage(value, expected):
+    assert share(value) == expected
+
+
+def test_words_for_people():
+    assert spoken("HARD_FAIL") == "HARD FAIL"
+    assert counted(1, "scenario") == "1 scenario"
+    assert counted(2, "scenario") == "2 scenarios"

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_builders import make_assertion, make_trial
+
+from evalgate.scoring.scenario import TrialRules, judge_scenario
+
+
+def judged(*trials, threshold=0.8, **rules):
+    found = judge_scenario(trials, threshold, TrialRules(**rules))
+    assert found is not None
+    return found
+
+
+def many(passed, failed):
+    return [make_trial("passed")] * passed + [make_trial("failed")] * failed
+
+
+def test_no_trace_is_missing():
+    found = judged()
+    assert found == ("MISSING", None, None, None, "no trace was recorded for it")
+
+
+def test_no_trace_of_an_optional_scenario_is_skipped():
+    assert judge_scenario([], 0.8, TrialRules(optional=True)) is None
+
+
+def test_optional_scenario_with_a_trace_is_judged():
+    assert judged(make_trial("hard_fail"), optional=True).verdict == "HARD_FAIL"
+
+
+def test_all_passed_is_a_pass_without_reason():
+    found = judged(*many(4, 0))
+    assert (found.verdict, found.score, found.pass_rate, found.reason) == ("PASS", 1.0, 1.0, None)
+    assert found.interval == pytest.approx((0.510, 1.0), abs=1e-3)
+
+
+def test_error_goes_before_hard_fail():
+    found = judged(make_trial("hard_fail"), make_trial("error", reason="runs/1.json: no JSON"), make_trial())
+    assert found.verdict == "ERROR"
+    assert found.reason == "1 of 3 trials could not be judged: runs/1.json: no JSON"
+
+
+def test_error_of_a_required_assertion_is_named():
+    crash = make_assertion("error", required=True, name="schema", reason="pattern took over 1 s")
+    assert judged(make_trial("error", assertions=[crash])).reason == (
+        "1 of 1 trial could not be judged: schema: pattern took over 1 s"
+    )
+
+
+def test_allowed_error_counts_as_zero():
+    found = judged(*many(3, 0), make_trial("error"), threshold=0.7, allow_errors=True)
+    assert (found.verdict, found.score, found.pass_rate) == ("PASS", 0.75, 0.75)
+
+
+def test_allowed_errors_can_bring_the_mean_below_the_threshold():
+    assert judged(*many(3, 0), make_trial("error"), allow_errors=True).verdict == "PARTIAL"
+
+
+def test_error_trial_counts_as_zero_whatever_was_scored_of_it():
+    assert judged(make_trial("error", 0.9)).score == 0.0
+
+
+def test_hard_fail_goes_before_a_high_mean_and_names_the_assertion():
+    required = make_assertion("failed", required=True, name="no_refund", reason="issue_refund was called")
+    found = judged(*many(9, 0), make_trial("hard_fail", 0.9, assertions=[required]))
+    assert (found.verdict, found.score) == ("HARD_FAIL", 0.99)
+    assert found.reason == "no_refund: issue_refund was called (in 1 of 10 trials)"
+
+
+def test_mean_below_the_threshold_with_some_passed_is_partial():
+    found = judged(*many(2, 2))
+    assert (found.verdict, found.score) == ("PARTIAL", 0.5)
+    assert found.reason == "score 0.50 is below the threshold 0.8, 2 of 4 trials passed"
+
+
+def test_mean_below_the_threshold_with_none_passed_is_a_fail():
+    assert judged(*many(0, 4)).verdict == "FAIL"
+
+
+def test_mean_just_below_the_threshold_shows_enough_digits():
+    found = judged(make_trial("failed", 0.7999))
+    assert found.reason == "score 0.7999 is below the threshold 0.8, 0 of 1 trial passed"
+
+
+def test_failed_trial_does_not_matter_where_the_mean_holds():
+    assert judged(make_trial("failed", 0.7), make_trial("passed", 1.0)).verdict == "PASS"
+
+
+def test_mean_equal_to_the_threshold_after_rounding_passes():
+    assert judged(*[make_trial("passed", score) for score in (0.7, 0.8, 0.9)]).verdict == "PASS"
+
+
+def test_pass_rate_demanded_and_unmet():
+    trials = [make_trial("failed", 0.79), *many(3, 0)]
+    assert judged(*trials, min_pass_rate=0.75).verdict == "PASS"
+    found = judged(*trials, min_pass_rate=0.76)
+    assert found.verdict == "PARTIAL"
+    assert found.reason == "3 of 4 trials passed, a pass rate of at least 0.76 demanded"
+
+
+def test_pass_rate_demanded_and_none_passed_is_a_fail():
+    assert judged(make_trial("failed", 0.85), min_pass_rate=0.5).verdict == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "verdict"),
+    [
+        (2, 1, "PASS"),
+        (1, 2, "PARTIAL"),
+        (0, 3, "FAIL"),
+        (2, 0, "PASS"),  # fewer trials than `of`: k passes are k passes
+        (1, 0, "PARTIAL"),
+        (4, 2, "PASS"),  # more trials than `of`: the same share
+        (3, 2, "PARTIAL"),
+    ],
+)
+def test_k_of_n_passes_demanded(passed, failed, verdict):
+    trials = [make_trial("passed")] * passed + [make_trial("failed", 0.0)] * failed
+    assert judged(*trials, threshold=0.0, min_pass_k=(2, 3)).verdict == verdict
+
+
+def test_k_of_n_passes_unmet_says_so():
+    assert judged(*many(1, 2), threshold=0.1, min_pass_k=(2, 3)).reason == (
+        "1 of 3 trials passed, at least 2 of 3 demanded"
+    )
+
+
+def test_fewer_trials_than_demanded_is_not_evaluable():
+    found = judged(*many(2, 0), min=3)
+    assert (found.verdict, found.reason) == ("NOT_EVALUABLE", "2 of at least 3 trials recorded")
+
+
+def test_too_few_trials_do_not_hide_a_failure():
+    assert judged(*many(0, 1), min=3).verdict == "FAIL"
+    assert judged(make_trial("hard_fail"), min=3).verdict == "HARD_FAIL"
+
+
+def test_nothing_evaluable_is_not_evaluable():
+    lacking = make_assertion("not_evaluable", counts=False, reason="cost unknown")
+    found = judged(make_trial("not_evaluable", assertions=[lacking]), make_trial("not_evaluable"))
+    assert (found.verdict, found.score, found.pass_rate) == ("NOT_EVALUABLE", None, 0.0)
+    assert found.reason == "nothing could be evaluated: cost unknown"
+
+
+def test_only_allowed_errors_never_pass_even_at_threshold_zero():
+    assert judged(make_trial("error"), threshold=0.0, allow_errors=True).verdict == "NOT_EVALUABLE"
+
+
+def test_not_evaluable_trials_are_left_out_of_the_mean_but_not_of_the_pass_rate():
+    found = judged(make_trial("passed"), make_trial("not_evaluable"))
+    assert (found.verdict, found.score, found.pass_rate) == ("PASS", 1.0, 0.5)
+
+
+def test_reason_of_a_very_long_text_is_cut():
+    required = make_assertion("failed", required=True, name="n" * 900, reason="r" * 900)
+    reason = judged(make_trial("hard_fail", assertions=[required])).reason
+    assert reason is not None
+    assert len(reason) < 450
+
+
+TRIALS = st.lists(
+    st.one_of(
+        st.floats(0, 1).map(lambda score: make_trial("passed" if score >= 0.5 else "failed", score)),
+        st.sampled_from(["hard_fail", "error", "not_evaluable"]).map(make_trial),
+    ),
+    min_size=1,
+    max_size=6,
+)
+RULES = st.builds(
+    TrialRules,
+    min=st.integers(1, 4),
+    min_pass_rate=st.none() | st.floats(0, 1),
+    min_pass_k=st.none() | st.just((2, 3)),
+    allow_errors=st.booleans(),
+)
+
+
+@given(TRIALS, RULES, st.floats(0, 1))
+def test_verdict_knows_no_order_of_trials_and_figures_stay_in_range(trials, rules, threshold):
+    found = judge_scenario(trials, threshold, rules)
+    turned = judge_scenario(trials[::-1], threshold, rules)
+    assert found is not None
+    assert turned is not None
+    assert found[:4] == turned[:4]
+    assert found.score is None or 0 <= found.score <= 1
+    assert found.pass_rate is not None
+    assert 0 <= found.pass_rate <= 1
+    assert (found.reason is None) == (found.verdict == "PASS")
+
+
+@given(TRIALS, RULES, st.floats(0, 1), st.floats(0, 1))
+def test_lower_threshold_never_turns_a_pass_into_anything_else(trials, rules, one, other):
+    low, high = sorted((one, other))
+    before, after = judge_scenario(trials, high, rules), judge_scenario(trials, low, rules)
+    assert before is not None
+    assert after is not None
+    if before.verdict == "PASS":
+        assert after.verdict == "PASS"
