@@ -1,0 +1,167 @@
+"""Messages and tool calls of a native trace, joined here or, in the full form, recorded joined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.trace_formats.arguments import read_arguments
+from evalgate.adapters.trace_formats.contents import read_content
+from evalgate.adapters.trace_formats.conversation import Conversation, failed
+from evalgate.adapters.trace_formats.fields import (
+    FieldError,
+    amount,
+    count,
+    flag,
+    listing,
+    mapping,
+    required_text,
+    text,
+    time,
+    whole,
+)
+from evalgate.adapters.trace_formats.native_calls import read_calls
+from evalgate.adapters.trace_formats.native_parts import free_mappings, reason_to_finish
+from evalgate.adapters.trace_formats.strict_json import require_shallow
+
+if TYPE_CHECKING:
+    from evalgate.adapters.trace_formats.unknown_fields import UnknownFields
+    from evalgate.models.trace import CallRef, Message, Role, ToolCall
+
+ABOVE_ARGUMENTS = 5  # trace, messages, message, tool_calls, call
+ABOVE_FIELDS = 3  # trace, messages, message
+ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+PLAIN = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+OF_RESULTS = frozenset({"is_error", "exit_code", "duration_seconds"})
+OF_MESSAGES = frozenset(
+    {"timestamp", "agent", "model", "reasoning", "finish_reason", "parts", "turn", "tool_name"}
+)
+NOT_KEPT = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
+KNOWN = PLAIN | OF_RESULTS | OF_MESSAGES | NOT_KEPT
+CALL_FIELDS = frozenset({"id", "name", "arguments"})
+
+
+def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conversation:
+    """The messages in order. Where the document lists `tool_calls` itself, they hold; nothing is joined.
+    recorded = document.get("messages")
+    if type(recorded) is not list:
+        raise FieldError("messages", "is missing" if recorded is None else "is not a list")
+    is_joined = document.get("tool_calls") is not None
+    conversation = Conversation()
+    for number, message in enumerate(recorded):
+        try:
+            _add_message(conversation, message, unknown, is_joined=is_joined)
+        except FieldError as error:
+            raise error.under(f"messages[{number}]") from None
+    if is_joined:
+        conversation.calls = read_calls(document["tool_calls"], unknown)
+    return conversation
+
+
+def _add_message(
+    conversation: Conversation, recorded: Any, unknown: UnknownFields, *, is_joined: bool
+) -> None:
+    if type(recorded) is not dict:
+        raise FieldError("", "is not an object")
+    role, content, parts = recorded.get("role"), recorded.get("content"), None
+    if type(role) is not str or role not in ROLES:
+        raise FieldError("role", "is missing" if role is None else "is none of system, user, assistant, tool")
+    if role == "tool" and not is_joined:
+        _add_result(conversation, recorded, content, unknown)
+        return
+    if type(content) is not str and content is not None:
+        content, parts = read_content(content, "content")
+    message = conversation.say(ROLES[role], content)
+    message["parts"] = parts
+    calls = recorded.get("tool_calls")
+    if calls is not None:
+        _add_calls(conversation, message, calls, unknown, is_joined=is_joined)
+    if is_joined:
+        message["tool_call_id"] = text(recorded.get("tool_call_id"), "tool_call_id")
+        message["name"] = text(recorded.get("name"), "name")
+    elif "name" in recorded:
+        message["name"] = text(recorded["name"], "name")
+    if not recorded.keys() <= PLAIN:
+        _add_rest(message, recorded, unknown)
+
+
+def _add_calls(
+    conversation: Conversation, message: Message, recorded: Any, unknown: UnknownFields, *, is_joined: bool
+) -> None:
+    for number, call in enumerate(listing(recorded, "tool_calls")):
+        try:
+            call_id, name = text(mapping(call, "").get("id"), "id"), required_text(call.get("name"), "name")
+            if is_joined:
+                require_shallow(call, ABOVE_ARGUMENTS - 1)
+                reference: CallRef = {"id": call_id, "name": name, "arguments": call.get("arguments")}
+                message["tool_calls"].append(reference)
+            else:
+                conversation.call(
+                    message, call_id, name, read_arguments(call.get("arguments"), ABOVE_ARGUMENTS)
+                )
+        except FieldError as error:
+            raise error.under(f"tool_calls[{number}]") from None
+        if not call.keys() <= CALL_FIELDS:
+            for field in sorted(call.keys() - CALL_FIELDS):
+                unknown.add("messages[].tool_calls[]", field, CALL_FIELDS)
+
+
+def _add_result(
+    conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields
+) -> None:
+    """A tool's message in the short form: how the call went stands beside its content."""
+    value, parts = content, None
+    if type(content) is dict:
+        content = _as_text(content)
+    elif type(content) is not str and content is not None:
+        content, parts = read_content(content, "content")
+        value = content
+    called_id, tool = recorded.get("tool_call_id"), recorded.get("tool_name", recorded.get("name"))
+    message, call = conversation.answer(text(called_id, "tool_call_id"), text(tool, "tool_name"), content)
+    message["parts"] = parts
+    if call is not None:
+        call["result"] = value
+    if not recorded.keys() <= PLAIN:
+        if call is not None:
+            _add_outcome(call, recorded)
+        _add_rest(message, recorded, unknown)
+
+
+def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
+    call["exit_code"] = whole(recorded.get("exit_code"), "exit_code")
+    seconds = amount(recorded.get("duration_seconds"), "duration_seconds")
+    call["duration_ms"] = None if seconds is None else round(seconds * 1000, 6)
+    if flag(recorded.get("is_error"), "is_error"):
+        failed(call)
+
+
+def _add_rest(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
+    """What few messages have."""
+    if not OF_MESSAGES.isdisjoint(recorded):
+        message["timestamp"] = time(recorded.get("timestamp"), "timestamp")
+        message["agent"] = text(recorded.get("agent"), "agent")
+        message["model"] = text(recorded.get("model"), "model")
+        message["reasoning"] = text(recorded.get("reasoning"), "reasoning")
+        message["finish_reason"] = reason_to_finish(recorded.get("finish_reason"), "finish_reason")
+        if recorded.get("tool_name") is not None:
+            message["tool_name"] = text(recorded["tool_name"], "tool_name")
+        if recorded.get("parts") is not None:
+            _add_parts(message, recorded)
+        if recorded.get("turn") is not None:
+            message["turn"] = count(recorded["turn"], "turn") or 0
+    if not recorded.keys() <= KNOWN:
+        for field in sorted(recorded.keys() - KNOWN):
+            require_shallow(recorded[field], ABOVE_FIELDS)
+            unknown.add("messages[]", field, KNOWN)
+
+
+def _add_parts(message: Message, recorded: dict[str, Any]) -> None:
+    message["parts"] = free_mappings(recorded["parts"], "parts")
+    if "content" not in recorded:
+        message["content"], _ = read_content(recorded["parts"], "parts")
+
+
+def _as_text(value: dict[str, Any]) -> str:
+    import orjson
+
+    require_shallow(value)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,0 +1,97 @@
+"""One file of recordings as bytes: unpacked, cut into lines, a record at a time in memory."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evalgate.adapters.trace_formats.limits import Budget, TraceLimits
+
+GZIP = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+OTHER_MAGIC = {
+    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"PAR1": "a Parquet file; write JSON or JSON lines instead",
+    b"\xff\xfe": "UTF-16 text; write it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; write it as UTF-8",
+}
+CHUNK = 1 << 16
+
+
+class Line(NamedTuple):
+    """A line of a file, counted from 1; `data` is None where it is longer than a record may be."""
+
+    number: int
+    data: bytes | None
+
+
+class Recording:
+    """Reads a file line by line or whole; damaged packing is a TraceError, too much in all an OverLimit."""
+
+    def __init__(self, raw: BinaryIO, limits: TraceLimits, budget: Budget) -> None:
+        self._limits = limits
+        self._budget = budget
+        self._position = self._counted = 0  # bytes read twice are counted once
+        self._largest: int | None = None
+        self._stream = self._unpacked(raw)
+
+    def lines(self) -> Iterator[Line]:
+        """The lines that are not blank, from the start of the file."""
+        self._rewind()
+        most = self._limits.record_bytes + 2  # a record and how a line may end
+        number = 0
+        while data := self._take(self._stream.readline, most + 1):
+            number += 1
+            stripped = data.strip()
+            if number == 1:
+                stripped = stripped.removeprefix(BOM).strip()
+            if len(data) > most:
+                self._skip_line(data)
+                yield Line(number, None)
+            elif stripped:
+                yield Line(number, stripped)
+
+    def whole(self) -> bytes:
+        """The file, up to one byte more than a record may have."""
+        self._rewind()
+        return self._take(self._stream.read, self._limits.record_bytes + 1)
+
+    def _unpacked(self, raw: BinaryIO) -> BinaryIO:
+        magic = raw.read(4)
+        for known, what in OTHER_MAGIC.items():
+            if magic.startswith(known):
+                raise TraceError(f"the file is {what}")
+        raw.seek(0)
+        if not magic.startswith(GZIP):
+            return raw
+        import gzip
+
+        self._largest = self._limits.unpacked_file_bytes
+        return gzip.open(raw)  # type: ignore[return-value]
+
+    def _rewind(self) -> None:
+        if self._position:
+            self._position = 0
+            self._stream.seek(0)
+
+    def _skip_line(self, read: bytes) -> None:
+        while read and not read.endswith(b"\n"):
+            read = self._take(self._stream.readline, CHUNK)
+
+    def _take(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            data = read(size)
+        except (OSError, EOFError, zlib.error):
+            raise TraceError("the file is damaged: it can't be unpacked or read to its end") from None
+        self._position += len(data)
+        if self._largest is not None and self._position > self._largest:
+            raise TraceError(f"the file unpacks to more than {self._largest:,} bytes")
+        if self._position > self._counted:
+            self._budget.take(self._position - self._counted)
+            self._counted = self._position
+        return data

@@ -1,0 +1,43 @@
+"""Fields that nobody knows: told once each, with the known field that was probably meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.trace_formats.strict_json import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from evalgate.models.trace import Warning_
+
+MAX_TOLD = 20
+
+
+class UnknownFields:
+    """Collects them while a trace is read; a field of a hundred messages is one warning."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], Collection[str]] = {}
+
+    def add(self, where: str, name: str, known: Collection[str]) -> None:
+        """`where` is the kind of object (`messages[]`), empty for the trace itself."""
+        if len(self.found) < MAX_TOLD:
+            self.found.setdefault((where, name), known)
+
+    def warnings(self) -> list[Warning_]:
+        """One warning a field."""
+        return [
+            {"code": "unknown_field", "message": _message(name, known), "where": where or None}
+            for (where, name), known in self.found.items()
+        ]
+
+
+def _message(name: str, known: Collection[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name[:100], sorted(known), n=1)
+    meant = f"; did you mean `{close[0]}`?" if close else ""
+    return f"the field `{shown(name)}` is unknown{meant}"

@@ -1,0 +1,183 @@
+"""File patterns: `*`, `?`, `[abc]` in a name, `**` for any folders; hidden names only when named."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MAX_DOUBLE_STARS = 2
+MAGIC = re.compile(r"[*?\[]")
+FORBIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
+
+
+class Part(NamedTuple):
+    """One step of a pattern; `test` is None for `**`."""
+
+    test: re.Pattern[str] | None
+    hidden: bool  # the pattern itself starts with a dot
+
+    def matches(self, name: str) -> bool:
+        """True where this step takes the name."""
+        if self.test is None or (name.startswith(".") and not self.hidden):
+            return False
+        return self.test.match(name) is not None
+
+
+class Glob:
+    """The part of a pattern that is not fixed, as steps."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        if parts[-1] == "**":
+            parts = [*parts, "*"]
+        self.parts = [_part(text) for text in parts]
+
+    @classmethod
+    def everything(cls) -> Glob:
+        """All files below a folder."""
+        return cls(["**", "*"])
+
+    @classmethod
+    def split(cls, pattern: str) -> tuple[str, Glob]:
+        """The folder before the first wildcard, and the rest."""
+        steps = [step for step in pattern.split("/") if step not in {"", "."}]
+        wild = next((number for number, step in enumerate(steps) if MAGIC.search(step)), len(steps) - 1)
+        rest = steps[wild:]
+        if ".." in rest:
+            raise SettingError(Problem("`..` can't follow a wildcard", Location(pattern)))
+        if rest.count("**") > MAX_DOUBLE_STARS:
+            raise SettingError(Problem("a pattern holds at most two `**`", Location(pattern)))
+        start = "/" if pattern.startswith("/") else ""
+        return start + "/".join(steps[:wild]), cls(rest)
+
+    def start(self) -> frozenset[int]:
+        """Where matching begins."""
+        return self._with_skips({0})
+
+    def step(self, states: frozenset[int], name: str) -> tuple[bool, frozenset[int]]:
+        """Whether a file of that name matches, and the states inside a folder of that name."""
+        last = len(self.parts) - 1
+        is_match, inside = False, set()
+        for state in states:
+            part = self.parts[state]
+            if part.test is None:
+                if not name.startswith("."):
+                    inside.add(state)
+            elif part.matches(name):
+                is_match = is_match or state == last
+                if state < last:
+                    inside.add(state + 1)
+        return is_match, self._with_skips(inside)
+
+    def _with_skips(self, states: set[int]) -> frozenset[int]:
+        """`**` may stand for no folder at all."""
+        reached = set(states)
+        for state in sorted(states):
+            following = state
+            while self.parts[following].test is None:
+                following += 1
+                reached.add(following)
+        return frozenset(reached)
+
+
+class Walk:
+    """One search through folders, each visited once however many ways the pattern reaches it."""
+
+    def __init__(
+        self, glob: Glob, *, max_entries: int, refuse_links: bool, show: Callable[[str], str]
+    ) -> None:
+        self._glob = glob
+        self._left = self._max = max_entries
+        self._refuse_links = refuse_links
+        self._show = show
+        self._saw_link = False
+
+    def files(self, folder: str) -> Iterator[tuple[str, str]]:
+        """Path below the folder and real path of every match; a file reached by links is found once."""
+        found = sorted(self._search(folder))
+        if not self._saw_link:
+            yield from found
+            return
+        seen: set[str] = set()
+        for below, real in found:
+            resolved = os.path.realpath(real)
+            if resolved not in seen:
+                seen.add(resolved)
+                yield below, real
+
+    def _search(self, folder: str) -> Iterator[tuple[str, str]]:
+        waiting = [("", folder, self._glob.start(), frozenset([os.path.realpath(folder)]))]
+        while waiting:
+            below, real, states, above = waiting.pop()
+            for entry in self._entries(real):
+                is_match, inside = self._glob.step(states, entry.name)
+                path = f"{below}/{entry.name}" if below else entry.name
+                if inside and self._is_folder(entry):
+                    resolved = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                    if resolved not in above:
+                        self._require_good_name(entry)
+                        waiting.append((path, entry.path, inside, above | {resolved}))
+                elif is_match and self._is_file(entry):
+                    self._require_good_name(entry)
+                    yield path, entry.path
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        found = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._left -= 1
+                    if self._left < 0:
+                        raise self._too_many(folder)
+                    found.append(entry)
+        except PermissionError:
+            raise RefusedPath(Problem("the folder may not be read", Location(self._show(folder)))) from None
+        return found
+
+    def _too_many(self, folder: str) -> OverLimit:
+        problem = f"more than {self._max:,} files and folders would have to be looked at"
+        return OverLimit(Problem(problem, Location(self._show(folder)), "name the folder more closely"))
+
+    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
+        if not entry.is_dir():
+            return False
+        self._note_link(entry)
+        return True
+
+    def _is_file(self, entry: os.DirEntry[str]) -> bool:
+        if entry.is_symlink():
+            self._note_link(entry)
+        return entry.is_file()
+
+    def _note_link(self, entry: os.DirEntry[str]) -> None:
+        if not entry.is_symlink():
+            return
+        if self._refuse_links:
+            raise refused_link(self._show(entry.path))
+        self._saw_link = True
+
+    def _require_good_name(self, entry: os.DirEntry[str]) -> None:
+        if any(unicodedata.category(char) in FORBIDDEN_CATEGORIES for char in entry.name):
+            shown = self._show(entry.path).encode("unicode_escape", "backslashreplace").decode("ascii")
+            problem = "the file name holds control characters or is not UTF-8"
+            raise RefusedPath(Problem(problem, Location(shown), "rename it"))
+
+
+def refused_link(shown: str) -> RefusedPath:
+    """A symbolic link where the files of others are read."""
+    return RefusedPath(
+        Problem("symbolic links are not followed", Location(shown), "name the file or folder it points to")
+    )
+
+
+def _part(text: str) -> Part:
+    if text == "**":
+        return Part(None, hidden=False)
+    return Part(re.compile(fnmatch.translate(text)), hidden=text.startswith("."))
