@@ -41,7 +41,7 @@ CALL_FIELDS = frozenset({"id", "name", "arguments"})
 
 
 def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conversation:
-    """The messages in order. Where the document lists `tool_calls` itself, they hold; nothing is joined.
+    """The messages in order. Where the document lists `tool_calls` itself, they hold; nothing is joined."""
     recorded = document.get("messages")
     if type(recorded) is not list:
         raise FieldError("messages", "is missing" if recorded is None else "is not a list")
