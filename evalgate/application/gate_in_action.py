@@ -20,6 +20,7 @@ CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
 CHANGES = ("regressed", "broken", "improved", "fixed", "new", "removed")
 UPLOAD_STEP = "actions/upload-artifact"
 MOST_REASONS = 20
+MOST_DAMAGED = 2
 TITLE = "EvalGate"
 
 
@@ -53,18 +54,27 @@ def gate_in_action(task: Task, world: World) -> int:
 
     Everything after the verdict may fail without changing it: what GitHub refuses becomes a warning.
     """
-    judgement = world.judge(_with_baseline(task.request, world.baselines))
+    judgement = _judged(task.request, world)
     _leave(task, world, judgement)
     _comment(task, world, judgement)
     _upload(task, world, judgement)
     return judgement.exit_code
 
 
-def _with_baseline(request: JudgeRequest, baselines: BaselineSource | None) -> JudgeRequest:
-    if baselines is None:
-        return request
-    found = baselines.find()
-    return replace(request, baseline=found.info, notes=[*request.notes, *found.refused])
+def _judged(request: JudgeRequest, world: World) -> Judgement:
+    """The verdict against the best baseline that can be read: one that is damaged gives way to the next."""
+    if world.baselines is None:
+        return world.judge(request)
+    damaged: list[str] = []
+    while True:
+        found = world.baselines.find(damaged)
+        notes = [*request.notes, *found.refused]
+        judgement = world.judge(replace(request, baseline=found.info, notes=notes))
+        compared = judgement.results["baseline"]
+        unread = found.info.path is not None and compared is not None and compared["status"] == "none"
+        if not unread or len(damaged) == MOST_DAMAGED:
+            return judgement
+        damaged.append(str(found.info.path))
 
 
 def _leave(task: Task, world: World, judgement: Judgement) -> None:

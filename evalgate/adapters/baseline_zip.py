@@ -1,0 +1,184 @@
+"""`baseline.zip`: what a run leaves for later runs to be compared with."""
+
+from __future__ import annotations
+
+import posixpath
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
+
+from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
+from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
+from evalgate.measures.redaction import redact_value
+from evalgate.models.trace_document import to_document
+from evalgate.ports import Baseline, BaselineParts
+from evalgate.reporting.exports.results_json import load as load_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.trace import Trace
+    from evalgate.ports import Files, TraceSpool
+
+SCHEMA = "evalgate.baseline/1"
+MAX_PACKED = 64 * 1024 * 1024
+MAX_UNPACKED = 256 * 1024 * 1024
+SLACK = 2 * 1024 * 1024
+"""Room for what deflate still holds back and for the archive's directory."""
+NESTED = "baseline.zip"
+HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class Spool:
+    """Traces of the run on disk, redacted, one a line; more than a baseline can hold is only counted."""
+
+    def __init__(self) -> None:
+        self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
+        self._size = 0
+        self._seen: set[tuple[str, int | None, int | None]] = set()
+        self.left_out = 0
+
+    def add(self, trace: Trace) -> None:
+        """Keeps one trace; one that two suites read is kept once."""
+        source = trace.source
+        place = (source.path, source.line, source.record)
+        if place in self._seen:
+            return
+        self._seen.add(place)
+        line = orjson.dumps(redact_value(to_document(trace)), option=orjson.OPT_APPEND_NEWLINE)
+        if self.left_out or self._size + len(line) > MAX_UNPACKED:
+            self.left_out += 1  # and all after it: what is left out is left out from the end
+            return
+        self._size += len(line)
+        self._file.write(line)
+
+    def lines(self) -> Iterator[bytes]:
+        """What was kept, in order."""
+        self._file.seek(0)
+        yield from self._file
+
+    def close(self) -> None:
+        """Drops what was kept."""
+        self._file.close()
+
+
+class BaselineZips:
+    """Reads and writes baselines; see ports.BaselineFiles."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def spool(self) -> TraceSpool:
+        """A place for the traces of a baseline that is being made."""
+        return Spool()
+
+    def load(self, path: str) -> Baseline:
+        """A `baseline.zip` or `results.json`; raises SettingError or OverLimit."""
+        content = self._files.read(path, MAX_PACKED, what="baseline")
+        try:
+            if content[:2] == b"PK":
+                return self._from_zip(content)
+            return Baseline(load_results(content), None)
+        except ZipRefusedError as error:
+            raise SettingError(Problem(f"the baseline {path} is refused: {error}")) from None
+        except OverLimit:
+            raise
+        except EvalGateError as error:
+            reasons = "; ".join(problem.message for problem in error.problems)
+            raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
+
+    def _from_zip(self, content: bytes) -> Baseline:
+        archive = SafeZip(content, MAX_UNPACKED)
+        if archive.names() == [NESTED]:  # an upload step that zipped our zip
+            archive = SafeZip(archive.read(NESTED), MAX_UNPACKED)
+        manifest = _manifest(archive.read("manifest.json"))
+        return Baseline(load_results(archive.read("results.json")), manifest)
+
+    def create(self, folder: str, path: str) -> Sequence[Problem]:
+        """Makes a baseline from the folder a run left; what it lacks is warned about."""
+        made, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
+        if self._files.expand(made, "."):
+            self.load(made)  # a damaged one is not handed on
+            _save(path, self._files.read(made, MAX_PACKED, what="baseline"))
+            return []
+        document = self.load(results).results
+        if document["summary"] is None:
+            raise SettingError(
+                Problem(f"{results} holds no finished run", None, "its run ended in exit code 2")
+            )
+        manifest = {"schema": SCHEMA, "commit": document["commit"], "created_at": document["created_at"]}
+        content = self._files.read(results, MAX_PACKED, what="results")
+        said = self.write(path, BaselineParts(manifest, content, b"{}", None))
+        lack = Problem(
+            f"{folder} has no {NESTED}: traces and suites are left out of {path}", None, HOW_TO_KEEP
+        )
+        return [lack, *said]
+
+    def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
+        """Writes the archive: same parts, same bytes. What had to be left out is warned about."""
+        spool = parts.traces if isinstance(parts.traces, Spool) else None
+        try:
+            left_out = _write(path, parts, spool)
+        except OSError as error:
+            raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
+        if not left_out:
+            return []
+        message = f"{left_out:,} traces were left out of {NESTED}, which holds {MAX_PACKED >> 20} MB"
+        return [Problem(message, None, "results are whole; only comparing behaviour needs the traces")]
+
+
+def _save(path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
+
+
+def _write(path: str, parts: BaselineParts, spool: Spool | None) -> int:
+    """Writes the archive; how many traces had to be left out."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_entry("results.json"), parts.results)
+        archive.writestr(_entry("suites.json"), parts.suites)
+        kept, left_out = _write_traces(archive, spool, len(parts.results) + len(parts.suites))
+        manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
+        archive.writestr(_entry("manifest.json"), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+    return left_out
+
+
+def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, unpacked: int) -> tuple[int, int]:
+    """How many traces fit, and how many did not."""
+    if spool is None:
+        return 0, 0
+    kept, left_out = 0, spool.left_out
+    with archive.open(_entry("traces.jsonl"), "w") as member:
+        for line in spool.lines():
+            unpacked += len(line)
+            packed = archive.fp.tell() if archive.fp else 0
+            if left_out > spool.left_out or packed > MAX_PACKED - SLACK or unpacked > MAX_UNPACKED - SLACK:
+                left_out += 1
+                continue
+            member.write(line)
+            kept += 1
+    return kept, left_out
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3
+    entry.external_attr = 0o100644 << 16
+    return entry
+
+
+def _manifest(content: bytes) -> dict[str, Any]:
+    try:
+        manifest = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        raise SettingError("its manifest.json is no JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
+        raise SettingError(f"its manifest.json is not of schema {SCHEMA}")
+    return manifest

@@ -1,0 +1,55 @@
+"""The folder a run leaves its files in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from evalgate.errors import Problem, RefusedPath, SettingError
+
+
+class OutputFolder:
+    """Writes our files whole or not at all, and touches nobody else's.
+
+    With `root` the folder must lie inside it, and no symbolic link is followed.
+    """
+
+    def __init__(self, folder: str, root: str | None = None) -> None:
+        self._folder = Path(folder)
+        self._shown = folder
+        if root is not None:
+            self._stay_inside(Path(root).resolve())
+
+    def path(self, name: str) -> str:
+        """Where the file of that name lies."""
+        return str(self._folder / name)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes one file; a reader sees the old content or the new, never half."""
+        target, draft = self._folder / name, self._folder / f".{name}.part"
+        try:
+            self._make()
+            draft.unlink(missing_ok=True)
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
+                stream.write(content)
+            draft.replace(target)
+        except OSError as error:
+            reason = f"can't write {self.path(name)}: {error.strerror or 'the system refused'}"
+            raise SettingError(Problem(reason, None, "name another folder with --output-dir")) from None
+
+    def _make(self) -> None:
+        if self._folder.is_dir():
+            return
+        self._folder.mkdir(parents=True)
+        # Results of a run are no source: a new folder of ours ignores itself.
+        (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+    def _stay_inside(self, root: Path) -> None:
+        absolute = Path(os.path.abspath(self._folder))  # noqa: PTH100  (resolve() would follow the links we look for)
+        if not absolute.is_relative_to(root) or absolute == root:
+            raise RefusedPath(f"the output folder {self._shown!r} does not lie below the workspace")
+        step = root
+        for part in absolute.relative_to(root).parts:
+            step /= part
+            if step.is_symlink():
+                raise RefusedPath(f"the output folder {self._shown!r} passes a symbolic link")

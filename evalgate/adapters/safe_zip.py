@@ -1,0 +1,67 @@
+"""Reading a zip that a stranger may have made: members by exact name, from memory, within bounds."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+import zlib
+
+MAX_ENTRIES = 1_000
+CHUNK = 1 << 16
+
+
+class ZipRefusedError(ValueError):
+    """The archive is damaged, or is built to harm."""
+
+
+class SafeZip:
+    """An archive in memory. Nothing is ever extracted to disk."""
+
+    def __init__(self, content: bytes, max_unpacked: int) -> None:
+        self._left = max_unpacked
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(content))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+            raise ZipRefusedError("it is no zip file, or a damaged one") from None
+        self._entries = self._zip.infolist()
+        if len(self._entries) > MAX_ENTRIES:
+            raise ZipRefusedError(f"it has more than {MAX_ENTRIES:,} entries")
+
+    def names(self) -> list[str]:
+        """Names of all entries, as the archive spells them."""
+        return [entry.filename for entry in self._entries]
+
+    def read(self, name: str) -> bytes:
+        """The one member of that name. Raises ZipRefusedError."""
+        entry = self._only(name)
+        parts = []
+        try:
+            with self._zip.open(entry) as stream:
+                while part := stream.read(CHUNK):
+                    self._take(len(part))
+                    parts.append(part)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError):
+            raise ZipRefusedError(f"{name} in it is damaged") from None
+        return b"".join(parts)
+
+    def _only(self, name: str) -> zipfile.ZipInfo:
+        found = [entry for entry in self._entries if entry.filename == name]
+        if len(found) != 1:
+            raise ZipRefusedError(f"it has {len(found) or 'no'} entries called {name}")
+        entry = found[0]
+        mode = entry.external_attr >> 16
+        if entry.flag_bits & 0x1:
+            raise ZipRefusedError(f"{name} in it is encrypted")
+        if entry.is_dir() or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
+            raise ZipRefusedError(f"{name} in it is no regular file")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ZipRefusedError(f"{name} in it is compressed in a way that is not accepted")
+        if entry.file_size > self._left:
+            raise ZipRefusedError(f"{name} in it is too large")
+        return entry
+
+    def _take(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise ZipRefusedError("it unpacks to more than is accepted")

@@ -1,0 +1,42 @@
+"""Two finished runs, held against each other without reading a trace."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from evalgate.application.policies import Policies, fail_on_words
+from evalgate.application.stored_run import run_of
+from evalgate.gate.compare import compare
+from evalgate.gate.decide import decide
+from evalgate.gate.standing import standings_of, standings_of_run
+from evalgate.models.comparison import BaselineInfo
+from evalgate.reporting.exports.results_json import results_document
+from evalgate.suite.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.results import ResultsDoc
+    from evalgate.ports import BaselineFiles
+
+
+def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequence[str] | None) -> ResultsDoc:
+    """The later run with its changes since the earlier; without `fail_on` it only reports."""
+    words = fail_on_words(fail_on)
+    policy = Policy() if words is None else Policy(fail_on=words)
+    before, now = files.load(base).results, files.load(head).results
+    run = run_of(now)
+    policies = Policies({suite.name: policy for suite in run.suites}, policy)
+    rules = {name: each.regression for name, each in policies.suites.items()}
+    comparison = compare(standings_of_run(run), standings_of(before), rules)
+    info = BaselineInfo("given", before["commit"], None, base)
+    decision = decide(run, comparison, info, policies.suites, run_policy=policy, report_only=words is None)
+    return results_document(
+        run,
+        comparison,
+        decision,
+        baseline=info,
+        commit=now["commit"],
+        created_at=datetime.fromisoformat(now["created_at"]),
+    )

@@ -1,0 +1,250 @@
+"""Every trace of every suite judged once, as it streams by; only results are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evalgate.application.claims import Claims
+from evalgate.measures.queries import QueryFailedError
+from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
+from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
+from evalgate.scoring.scenario import judge_scenario
+from evalgate.scoring.trial import score_trial
+from evalgate.suite.parse import DEFAULT_THRESHOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.application.claims import Claim
+    from evalgate.models.trace import Source, TraceRecord, Warning_
+    from evalgate.ports import Progress, TraceSource
+    from evalgate.suite.models import Configuration, Suite
+
+MAX_WARNINGS = 50
+"""Warnings of traces that are told one by one; the rest is counted by code."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceChoice:
+    """Which traces to read: `patterns` and `form` replace what the suites say where they are given."""
+
+    patterns: Sequence[str] | None = None
+    form: str | None = None
+
+    def of(self, suite: Suite) -> tuple[Sequence[str], str, str]:
+        """Patterns, the folder they start from, and the format, for one suite."""
+        form = self.form or suite.form
+        if self.patterns is not None:
+            return self.patterns, ".", form
+        return suite.traces or (), suite.folder, form
+
+
+def evaluate(
+    configuration: Configuration,
+    traces: TraceSource,
+    choice: TraceChoice,
+    progress: Progress,
+    keep: Callable[[Trace], None],
+) -> Run:
+    """The run. `keep` is handed every readable trace, for a baseline that is being made."""
+    warnings = _Warnings()
+    suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
+    for suite in configuration.suites:
+        evaluation = _SuiteEvaluation(suite)
+        for record in traces.read(*choice.of(suite)):
+            evaluation.add(record)
+            progress.advance("traces")
+            if isinstance(record, Trace):
+                keep(record)
+                warnings.add(record)
+        suites.append(evaluation.result())
+        unclaimed += evaluation.unclaimed
+    return Run(suites, unclaimed, warnings.told())
+
+
+@dataclass(slots=True)
+class _Judged:
+    """One trial with what it is sorted by."""
+
+    result: TrialResult
+    recorded: int | None
+    started_at: str | None
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The trials of one reported scenario, in the order they were read."""
+
+    claim: Claim | None
+    trials: list[_Judged] = field(default_factory=list)
+
+
+class _SuiteEvaluation:
+    """One suite while its traces stream by."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        self._claims = Claims(suite)
+        self._gathered: dict[str, _Gathered] = {}
+        self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
+        self._traces = 0
+        self.unclaimed: list[Unclaimed] = []
+
+    def add(self, record: TraceRecord) -> None:
+        """Judges one record, or lists it as unclaimed."""
+        self._traces += 1
+        scenario_id, problem = self._scenario_id(record)
+        if problem is not None:
+            record = DamagedTrace(problem, record.source, _place_of(record.source))
+        claim = self._claims.claim(record, scenario_id)
+        if isinstance(record, DamagedTrace):
+            self._add_damaged(record, claim)
+        elif claim is None:
+            self.unclaimed.append(Unclaimed(self._suite.name, _ref(record), scenario_id))
+        else:
+            self._gather(claim).trials.append(_Judged(_judge(record, claim), record.trial, record.started_at))
+
+    def _scenario_id(self, record: TraceRecord) -> tuple[str | None, str | None]:
+        """The record's scenario id, and what is wrong with it."""
+        expression = self._suite.scenario_from
+        if expression is None:
+            return record.scenario_id, None
+        if isinstance(record, DamagedTrace):
+            return None, None  # what can't be read can't be asked
+        try:
+            found = expression.search(record.view)
+        except QueryFailedError as error:
+            return None, f"scenario_from: {error}"
+        if isinstance(found, int) and not isinstance(found, bool):
+            found = str(found)
+        if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
+            return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
+        record.scenario_id = found
+        return found, None
+
+    def _gather(self, claim: Claim) -> _Gathered:
+        return self._gathered.setdefault(claim.id, _Gathered(claim))
+
+    def _add_damaged(self, record: DamagedTrace, claim: Claim | None) -> None:
+        source = record.source
+        trial = TrialResult(
+            trial=record.trial or 0,
+            trace=TraceRef(None, source.path, source.format, source.sha256, source.line, source.record),
+            status="error",
+            score=0.0,
+            assertions=[],
+            reason=record.reason,
+        )
+        home = (
+            self._gather(claim)
+            if claim is not None
+            else self._damaged.setdefault(record.fallback_id, _Gathered(None))
+        )
+        home.trials.append(_Judged(trial, record.trial, None))
+
+    def result(self) -> SuiteResult:
+        """The suite, once all its traces have been seen."""
+        found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
+        for claim in self._claims.all():
+            gathered = self._gathered.get(claim.id) or _Gathered(claim)
+            # A file that can't be read and bears a scenario's name is that scenario's trial.
+            gathered.trials += self._damaged.pop(claim.id, _Gathered(None)).trials
+            scenario = _scenario_result(claim, _numbered(gathered.trials))
+            if scenario is None:
+                found.skipped += 1
+            else:
+                found.scenarios.append(scenario)
+        found.scenarios += [_damaged_result(id_, each) for id_, each in sorted(self._damaged.items())]
+        return found
+
+
+def _judge(trace: Trace, claim: Claim) -> TrialResult:
+    """One trace under one scenario."""
+    assertions = [assertion.assess(trace) for assertion in claim.scenario.assertions]
+    status, score = score_trial(assertions, claim.scenario.threshold)
+    latency_ms = trace.latency["total_ms"]
+    return TrialResult(
+        trial=0,
+        trace=_ref(trace),
+        status=status,
+        score=score,
+        assertions=assertions,
+        cost_usd=trace.cost["usd"],
+        latency_seconds=None if latency_ms is None else latency_ms / 1000,
+        total_tokens=trace.usage["total_tokens"],
+        tool_calls=[call["name"] for call in trace.agent_calls],
+    )
+
+
+def _ref(trace: Trace) -> TraceRef:
+    source = trace.source
+    return TraceRef(trace.trace_id, source.path, source.format, source.sha256, source.line, source.record)
+
+
+def _place_of(source: Source) -> str:
+    return source.path if source.line is None else f"{source.path}#L{source.line}"
+
+
+def _numbered(trials: list[_Judged]) -> list[TrialResult]:
+    """Trials by their recorded number where all have one of their own, else by time, else as read."""
+    recorded = [trial.recorded for trial in trials]
+    if None not in recorded and len(set(recorded)) == len(recorded):
+        ordered = sorted(trials, key=lambda trial: trial.recorded or 0)
+        for trial in ordered:
+            trial.result.trial = trial.recorded or 0
+        return [trial.result for trial in ordered]
+    if all(trial.started_at for trial in trials):
+        trials = sorted(trials, key=lambda trial: trial.started_at or "")
+    for number, trial in enumerate(trials):
+        trial.result.trial = number
+    return [trial.result for trial in trials]
+
+
+def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult | None:
+    scenario = claim.scenario
+    judged = judge_scenario(trials, scenario.threshold, scenario.rules)
+    if judged is None:
+        return None
+    return ScenarioResult(
+        claim.id,
+        judged.verdict,
+        judged.score,
+        scenario.threshold,
+        trials,
+        pass_rate=judged.pass_rate,
+        pass_rate_interval=judged.interval,
+        reason=judged.reason,
+        location=scenario.location,
+    )
+
+
+def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:
+    trials = _numbered(gathered.trials)
+    reason = trials[0].reason
+    return ScenarioResult(id_, "ERROR", 0.0, DEFAULT_THRESHOLD, trials, pass_rate=0.0, reason=reason)
+
+
+class _Warnings:
+    """What traces warn about: each told once, a long list counted."""
+
+    def __init__(self) -> None:
+        self._told: list[Warning_] = []
+        self._more: Counter[str] = Counter()
+
+    def add(self, trace: Trace) -> None:
+        for warning in trace.warnings:
+            if len(self._told) < MAX_WARNINGS:
+                place = warning["where"]
+                where = f"{_place_of(trace.source)} {place}" if place else _place_of(trace.source)
+                self._told.append({**warning, "where": where})
+            else:
+                self._more[warning["code"]] += 1
+
+    def told(self) -> list[Warning_]:
+        """The warnings, the long tail as one line a code."""
+        return self._told + [
+            {"code": code, "message": f"{count:,} more of these", "where": None}
+            for code, count in sorted(self._more.items())
+        ]

@@ -1,0 +1,107 @@
+"""A finished run, read back from its results document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from evalgate.errors import Location
+from evalgate.models.run import (
+    AssertionResult,
+    Outcome,
+    Run,
+    ScenarioResult,
+    SuiteResult,
+    TraceRef,
+    TrialResult,
+    TrialStatus,
+    Unclaimed,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from evalgate.models.results import AssertionDoc, LocationDoc, ResultsDoc, ScenarioDoc, TraceDoc, TrialDoc
+
+
+def run_of(document: ResultsDoc) -> Run:
+    """The run as it stood before it was compared with anything."""
+    summary = document["summary"]
+    suites = [
+        SuiteResult(
+            suite["suite"],
+            suite["path"],
+            [_scenario(each) for each in suite["scenarios"]],
+            traces=sum(len(each["trials"]) for each in suite["scenarios"]),
+        )
+        for suite in document["suites"]
+    ]
+    if suites and summary is not None:
+        suites[0].skipped = summary["skipped"]  # the document counts them for the whole run
+    unclaimed = [
+        Unclaimed(
+            each["suite"],
+            TraceRef(each["id"], each["path"], "", None, each["line"], each["record"]),
+            each["scenario_id"],
+        )
+        for each in document["unclaimed"]
+    ]
+    return Run(suites, unclaimed)
+
+
+def _scenario(document: ScenarioDoc) -> ScenarioResult:
+    interval = document["pass_rate_interval"]
+    return ScenarioResult(
+        document["id"],
+        cast("Verdict", document["verdict"]),
+        document["score"],
+        document["threshold"],
+        [_trial(each) for each in document["trials"]],
+        variant=document["variant"],
+        pass_rate=document["pass_rate"],
+        pass_rate_interval=None if interval is None else (interval[0], interval[1]),
+        reason=document["reason"],
+        location=_location(document["location"]),
+    )
+
+
+def _trial(document: TrialDoc) -> TrialResult:
+    return TrialResult(
+        document["trial"],
+        _trace(document["trace"]),
+        cast("TrialStatus", document["status"]),
+        document["score"],
+        [_assertion(each) for each in document["assertions"]],
+        cost_usd=document["cost_usd"],
+        latency_seconds=document["latency_seconds"],
+        total_tokens=document["total_tokens"],
+        tool_calls=document["tool_calls"],
+        reason=document["reason"],
+    )
+
+
+def _trace(document: TraceDoc) -> TraceRef:
+    return TraceRef(
+        document["id"],
+        document["path"],
+        document["format"],
+        document["sha256"],
+        document["line"],
+        document["record"],
+    )
+
+
+def _assertion(document: AssertionDoc) -> AssertionResult:
+    return AssertionResult(
+        document["name"],
+        document["type"],
+        cast("Outcome", document["outcome"]),
+        document["score"],
+        document["weight"],
+        document["required"],
+        document["reason"],
+        _location(document["location"]),
+        document["evidence"],
+    )
+
+
+def _location(document: LocationDoc | None) -> Location | None:
+    return None if document is None else Location(document["file"], document["line"], document["column"])

@@ -1,0 +1,107 @@
+"""The shell's front door: one parser, one verb a module, one place where errors end."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from evalgate.errors import EvalGateError
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.cli.shell import Shell
+
+VERBS = {
+    "run": "evaluate recorded traces, compare with a baseline, report, exit by the decision",
+    "validate": "check suites without reading traces: all mistakes at once",
+    "compare": "compare two finished runs, scenario by scenario",
+    "baseline": "make or show the artifact that later runs are compared with",
+    "query": "try a JMESPath expression on a trace, or print what expressions can see",
+    "schema": "print the JSON Schema of a suite, project, trace or results file",
+}
+EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub needed and unreachable,
+70 a bug of ours. `evalgate VERB --help` tells more.
+"""
+
+BUG = 70
+INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str], shell: Shell) -> int:
+    """Runs one verb; every ending is an exit code and never a traceback."""
+    try:
+        arguments = _parser(argv).parse_args(argv)
+        verb = import_module(f"evalgate.cli.{arguments.verb}")
+        code: int = verb.run(arguments, shell)
+        shell.out.flush()
+    except SystemExit as ending:  # argparse has already said what it had to say
+        return ending.code if isinstance(ending.code, int) else 2
+    except EvalGateError as error:
+        shell.tell(error.problems)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except Exception as error:  # noqa: BLE001  (the one place where a bug of ours ends)
+        shell.note(bug_report(error))
+        return BUG
+    return code
+
+
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="evalgate",
+        description="A gate on what an AI agent does, judged from recorded traces without calling a model.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+    chosen = next((word for word in argv if word in VERBS), None)
+    for name, purpose in VERBS.items():
+        options = verbs.add_parser(
+            name,
+            help=purpose,
+            description=purpose[0].upper() + purpose[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == chosen:  # the others' options need not be known today
+            import_module(f"evalgate.cli.{name}").configure(options)
+    return parser
+
+
+def bug_report(error: BaseException) -> str:
+    """A few words to paste into an issue; no text of the error, which may quote a stranger."""
+    import platform
+
+    place: Any = error.__traceback__
+    where = "unknown"
+    while place is not None:
+        name = place.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("evalgate"):
+            where = f"{name}:{place.tb_lineno}"
+        place = place.tb_next
+    return (
+        f"error: this is a bug in EvalGate, please report it: {type(error).__name__} at {where}, "
+        f"evalgate {__version__}, Python {platform.python_version()} on {platform.system()}"
+    )
+
+
+def _reader_has_gone() -> int:
+    """`evalgate ... | head` is no mistake; the interpreter must not complain about it on its way out."""
+    import os
+    import sys
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + 13

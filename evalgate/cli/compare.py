@@ -1,0 +1,43 @@
+"""`evalgate compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate compare main/baseline.zip .evalgate/results.json
+  evalgate compare before.zip after.zip --fail-on broken,regression
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    parser.epilog = EXAMPLES
+    parser.add_argument("base", metavar="BASE", help="the earlier run: baseline.zip or results.json")
+    parser.add_argument("head", metavar="HEAD", help="the later run: baseline.zip or results.json")
+    parser.add_argument("--fail-on", metavar="A,B", help="exit by the decision; without it always 0")
+    parser.add_argument("--json", action="store_true", help="print a results document instead of the table")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Compares and prints; the exit code is the decision's only where one is asked for."""
+    from evalgate import bootstrap
+    from evalgate.application.compare_finished import compare_finished
+    from evalgate.reporting.exports.results_json import dump
+    from evalgate.reporting.table import render_table
+
+    fail_on = None
+    if arguments.fail_on is not None:
+        fail_on = [word.strip() for word in arguments.fail_on.split(",") if word.strip()]
+    files = bootstrap.baseline_files(shell.cwd)
+    results = compare_finished(files, arguments.base, arguments.head, fail_on)
+    if arguments.json:
+        shell.say(dump(results).decode().rstrip())
+    else:
+        shell.say(render_table(results, width=shell.width, colour=shell.has_colour, loudness="normal"))
+    return results["exit_code"]

@@ -1,0 +1,118 @@
+"""`evalgate run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate run                                     evalgate.yaml, else evals/**/*.yaml
+  evalgate run evals/refunds.yaml --traces 'traces/**/*.json'
+  evalgate run --baseline main/baseline.zip --fail-on hard_fail,broken
+"""
+OUTPUT_DIR = ".evalgate"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.bootstrap import LIMITS
+
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them")
+    add(
+        "--traces",
+        action="append",
+        metavar="GLOB",
+        help="read these instead of what suites name (repeatable)",
+    )
+    add("--format", metavar="NAME", help="trace format, if detection should not decide")
+    add(
+        "--baseline",
+        metavar="PATH",
+        default="none",
+        help="baseline.zip or results.json to compare with, or none",
+    )
+    add("--fail-on", metavar="A,B", help="what fails the gate, over every policy (default hard_fail)")
+    add(
+        "--output-dir",
+        metavar="DIR",
+        default=OUTPUT_DIR,
+        help=f"where files are written (default {OUTPUT_DIR})",
+    )
+    names = ", ".join(sorted(LIMITS))
+    add("--limit", action="append", metavar="NAME=VALUE", default=[], help=f"change a limit: {names}")
+    add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
+    add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
+    add("--json", action="store_true", help="print results.json instead of the table")
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="print the summary line only")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="print every scenario and warning")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Judges, writes the files, prints the table."""
+    from evalgate import bootstrap
+    from evalgate.application.judge import judge
+
+    limits = bootstrap.limits(arguments.limit)
+    tools = bootstrap.shell_tools(
+        shell.cwd,
+        arguments.output_dir,
+        limits,
+        source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
+        progress_to=None if arguments.quiet else shell.err,
+    )
+    judgement = judge(_request(arguments, shell), tools)
+    for name, content in judgement.files.items():
+        tools.output.write(name, content)
+    _tell(judgement, arguments, shell)
+    return judgement.exit_code
+
+
+def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate.application.request import JudgeRequest
+    from evalgate.models.comparison import BaselineInfo
+
+    path = None if arguments.baseline == "none" else arguments.baseline
+    return JudgeRequest(
+        configs=arguments.configs,
+        traces=arguments.traces,
+        form=None if arguments.format == "auto" else arguments.format,
+        baseline=BaselineInfo("given", path=path) if path is not None else None,
+        baseline_required=True,
+        fail_on=None if arguments.fail_on is None else _words(arguments.fail_on),
+        report_only=arguments.report_only,
+        make_baseline_zip=not arguments.no_baseline_zip,
+        commit=shell.environ.get("GITHUB_SHA"),
+        branch=shell.environ.get("GITHUB_REF_NAME"),
+        run_id=shell.environ.get("GITHUB_RUN_ID"),
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
+    """The result on stdout, everything about it on stderr."""
+    from evalgate.reporting.table import render_table
+
+    shell.tell(judgement.problems)
+    for warning in judgement.warnings:
+        shell.note(f"warning: {warning}")
+    if arguments.json:
+        shell.say(judgement.files["results.json"].decode().rstrip())
+        return
+    if judgement.problems:
+        return
+    loudness = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
+    shell.say(render_table(judgement.results, width=shell.width, colour=shell.has_colour, loudness=loudness))
+    if not arguments.quiet:
+        names = ", ".join([*judgement.files, *(["baseline.zip"] if judgement.baseline_zip else [])])
+        shell.note(f"written to {arguments.output_dir}: {names}")

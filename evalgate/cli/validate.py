@@ -1,0 +1,39 @@
+"""`evalgate validate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate validate
+  evalgate validate evals/refunds.yaml
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"
+    )
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Loads everything and tells all mistakes at once, as file:line:column."""
+    from evalgate import bootstrap
+    from evalgate.application.policies import policies_of
+
+    configuration = bootstrap.suite_files(shell.cwd).load(arguments.configs)
+    policies_of(configuration, None)
+    bootstrap.check_formats(configuration)
+    shell.tell(configuration.warnings, "warning")
+    suites = configuration.suites
+    scenarios = sum(len(suite.scenarios) for suite in suites)
+    assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)
+    shell.say(f"ok: {len(suites)} suites, {scenarios} scenarios, {assertions} assertions")
+    return 0
