@@ -61,6 +61,7 @@ lock: | python
 
 schema: .venv/.ready
 	$(BIN)/evalgate schema suite > schemas/suite.json
+	$(BIN)/evalgate schema project > schemas/project.json
 	$(BIN)/evalgate schema trace > schemas/trace.json
 	$(BIN)/evalgate schema results > schemas/results.json
 

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+import yaml
+from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells
+
+from evalgate.adapters.trace_formats.detect import READERS
+from evalgate.errors import EvalGateError, InvalidInput, Unreachable
+from evalgate.evaluators.operators import OPERATORS
+from evalgate.evaluators.registry import KINDS
+from evalgate.evaluators.shorthands import COMMON
+from evalgate.models.comparison import BaselineStatus, ChangeKind
+from evalgate.models.decision import NEEDS_BASELINE, FailOn
+from evalgate.models.run import Verdict
+from evalgate.suite.files import Defaults, ProjectFile, ScenarioEntry, SuiteFile
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+SOMEBODY_ELSES = re.compile(r"pip[3x]? install (?:-\S+ )*['\"]?evalgate(?![-\w])")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def evalgate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evalgate", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def suites_of(block: Block) -> list[tuple[str, str]]:
+    """The files that a YAML block of a document shows, as (name, text)."""
+    content = yaml.safe_load(block.text)
+    if isinstance(content, list):
+        scenario = {"id": "s", "assertions": content}
+        return [("suite.yaml", yaml.safe_dump({"version": 1, "suite": "s", "scenarios": [scenario]}))]
+    if "suites" in content:
+        scenario = {"id": "s", "assertions": [{"type": "tool_called", "tool": "t"}]}
+        suite = {"version": 1, "suite": "s", "scenarios": [scenario]}
+        return [("evalgate.yaml", block.text), ("evals/s.yaml", yaml.safe_dump(suite))]
+    return [("suite.yaml", block.text)] if "suite" in content else []
+
+
+YAML_BLOCKS = [block for block in blocks("yaml") if suites_of(block)]
+
+
+@pytest.mark.parametrize("block", YAML_BLOCKS, ids=lambda block: f"{block.document}-{block.text[:30]!r}")
+def test_suites_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
+    files = suites_of(block)
+    for name, text in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    done = evalgate("validate", str(tmp_path / files[0][0]))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("block", blocks("json"), ids=lambda block: block.document)
+def test_traces_in_documents_can_be_queried(block: Block, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text(block.text, encoding="utf-8")
+    done = evalgate("query", "[tool_calls[].name, metadata.cost_usd]", str(trace))
+    assert (done.returncode, json.loads(done.stdout)) == (0, [["lookup_order"], 0.012]), done.stderr
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    for link in LINK.findall(document.read_text(encoding="utf-8")):
+        if link.startswith("https://"):
+            continue
+        path, _, place = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), link
+        if place:
+            headings = HEADING.findall(target.read_text(encoding="utf-8"))
+            assert place in {anchor(heading) for heading in headings}, link
+
+
+def test_readme_shows_the_example_workflow() -> None:
+    workflow = read("examples/workflows/evalgate.yml")
+    assert workflow in [block.text for block in blocks("yaml") if block.document == "README.md"]
+
+
+def test_readme_lists_the_inputs_and_outputs_of_the_action() -> None:
+    action = yaml.safe_load(read("action.yml"))
+    assert cells("README.md", "Inputs", column=1) == list(action["inputs"])
+    assert sorted(cells("README.md", "Outputs", column=1)) == sorted(action["outputs"])
+
+
+def test_readme_names_every_trace_format() -> None:
+    row = next(line for line in read("README.md").splitlines() if line.startswith("| `format`"))
+    assert set(re.findall(r"`([\w-]+)`", row)) == {"format", *(reader.name for reader in READERS)}
+
+
+def test_bundled_schemas_are_the_ones_the_command_prints() -> None:
+    for path in (ROOT / "schemas").glob("*.json"):
+        assert evalgate("schema", path.stem).stdout == path.read_text(encoding="utf-8"), (
+            f"{path.name}: make schema"
+        )
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    newest = HEADING.findall(read("CHANGELOG.md"))[1]
+    assert project["version"] == __version__
+    assert newest == "Unreleased" or newest.startswith(__version__)
+
+
+def test_exit_code_table_names_the_codes_in_order_of_precedence() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", read("docs/exit-codes.md"), re.MULTILINE)
+    assert [int(code) for code, _ in rows] == [EvalGateError.exit_code, InvalidInput.exit_code, 1, 3, 4, 0]
+    assert Unreachable.exit_code == 4
+    meanings = dict(rows)
+    assert {word for word in NEEDS_BASELINE if f"`{word}`" in meanings["4"]} == NEEDS_BASELINE
+    summary = read("README.md").split("## Exit codes")[1].split("##")[0]
+    assert sorted(map(int, re.findall(r"(?:^|· ?|\n)(\d+) ", summary))) == [0, 1, 2, 3, 4, 70]
+
+
+def test_every_evaluator_has_its_section() -> None:
+    titles = {word for heading in HEADING.findall(read("docs/evaluators.md")) for word in heading.split(", ")}
+    assert set(KINDS) <= titles
+
+
+def test_evaluator_tables_name_every_common_key_and_operator() -> None:
+    assert set(cells("docs/evaluators.md", "Evaluators", column=1)) == {"type", *COMMON}
+    text = read("docs/evaluators.md").split("| operator |")[1].split("\n\n")[0]
+    assert {row.split("|")[1].strip() for row in text.splitlines()[2:]} == {
+        "`eq`, `ne`", "`gt`, `gte`, `lt`, `lte`", "`contains`", "`regex`", "`exists`",
+        "`in`, `not_in`", "`length`", "`matches_schema`",
+    }  # fmt: skip
+    assert {word for word in OPERATORS if f"`{word}`" in text} == set(OPERATORS)
+
+
+def test_suite_tables_name_every_key() -> None:
+    suite = {key.split(".")[0] for key in cells("docs/suites.md", "Suite", column=1)}
+    assert suite == set(SuiteFile.model_fields)
+    assert set(cells("docs/suites.md", "Scenario", column=1)) == set(ScenarioEntry.model_fields)
+    assert set(cells("docs/suites.md", "Project file", column=1)) == set(ProjectFile.model_fields)
+    assert {word for word in Defaults.model_fields if f"`{word}`" in read("docs/suites.md")} == set(
+        Defaults.model_fields
+    )
+
+
+def test_tables_name_every_word_of_fail_on_verdict_change_and_baseline_status() -> None:
+    suites, baseline = read("docs/suites.md"), read("docs/baseline.md")
+    fail_on = suites.split("| word of `fail_on`")[1].split("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", fail_on, re.MULTILINE) == list(get_args(FailOn))
+    verdicts = cells("docs/suites.md", "Verdicts", column=1, code=False)
+    assert sorted(verdicts) == sorted(get_args(Verdict))
+    assert {word for word in get_args(ChangeKind) if f"`{word}`" in baseline} == set(get_args(ChangeKind))
+    assert sorted(cells("docs/baseline.md", "Baselines", column=1)) == sorted(get_args(BaselineStatus))
+
+
+def test_locks_hold_every_dependency() -> None:
+    project = tomllib.loads(read("pyproject.toml"))
+    wanted = project["project"]["dependencies"]
+    for lock, names in (
+        ("requirements/image.txt", wanted),
+        ("requirements/dev.txt", [*wanted, *project["dependency-groups"]["dev"]]),
+    ):
+        locked = {
+            name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", read(lock), re.MULTILINE)
+        }
+        missing = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in names} - locked
+        assert not missing, f"{lock} lacks {missing}: make lock"
+
+
+def test_every_dependency_is_explained() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    names = [re.split(r"[^\w.-]", name)[0] for name in project["dependencies"]]
+    assert [name for name in names if f"**{name}**" not in read("docs/decisions.md")] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nobody_is_told_to_install_somebody_elses_package(document: Path) -> None:
+    assert not SOMEBODY_ELSES.search(document.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "line", ["pip install evalgate", "pipx install evalgate", "pip install -U 'evalgate[x]'"]
+)
+def test_the_search_for_somebody_elses_package_finds_it(line: str) -> None:
+    assert SOMEBODY_ELSES.search(line)
