@@ -57,20 +57,17 @@ def _change(before: Standing | None, now: Standing, policy: RegressionPolicy) ->
     change = _judge(before, now, policy)
     change.increases = increases(before, now, policy)
     change.previous_verdict = before.verdict
-    change.score_delta = _delta(before, now)
-    if any(before.passed) and not all(before.passed):
+    if before.score is not None and now.score is not None:
+        change.score_delta = round(now.score - before.score, DIGITS)
+    if len(before.passed) > 1 and True in before.passed and False in before.passed:
         change.flags.append("flaky")
     return change
 
 
-def _delta(before: Standing, now: Standing) -> float | None:
-    if before.score is None or now.score is None:
-        return None
-    return round(now.score - before.score, DIGITS)
-
-
 def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change:
     """Kind, reason, p-value and the flag `single_trial`."""
+    if before.verdict == now.verdict and before.score == now.score:
+        return Change("unchanged", _verdicts(before, now))
     was_passing, is_passing = before.verdict == "PASS", now.verdict == "PASS"
     if was_passing != is_passing:
         return _flip(before, now, policy, "fixed" if is_passing else "broken")
@@ -84,8 +81,9 @@ def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change:
 
 
 def _verdicts(before: Standing, now: Standing) -> str:
-    old, new = spoken(before.verdict), spoken(now.verdict)
-    return f"{new} as before" if old == new else f"{old} -> {new}"
+    if before.verdict == now.verdict:
+        return f"{spoken(now.verdict)} as before"
+    return f"{spoken(before.verdict)} -> {spoken(now.verdict)}"
 
 
 def _flip(before: Standing, now: Standing, policy: RegressionPolicy, kind: ChangeKind) -> Change:

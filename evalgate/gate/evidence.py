@@ -55,8 +55,10 @@ def too_few_evaluated(
     scenarios: Sequence[ScenarioResult], least: float, suite: str | None = None
 ) -> Reason | None:
     """A share of evaluated scenarios below `min_evaluated`; without scenarios there is no share."""
+    if not scenarios or least <= 0:
+        return None
     known = sum(map(evaluated, scenarios))
-    if not scenarios or round(known / len(scenarios), DIGITS) >= round(least, DIGITS):
+    if round(known / len(scenarios), DIGITS) >= round(least, DIGITS):
         return None
     total = counted(len(scenarios), "scenario")
     return Reason(

@@ -27,10 +27,11 @@ def failures(
 
     A scenario without a change has no counterpart in a baseline: its hard fail is new.
     """
+    rules = [(word, rule) for word, rule in RULES.items() if word in words]
     for scenario in suite.scenarios:
         change = changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant))
-        for word, rule in RULES.items():
-            message = rule(scenario, change) if word in words else None
+        for word, rule in rules:
+            message = rule(scenario, change)
             if message is not None:
                 yield Reason(word, message, suite.name, scenario.id, scenario.variant)
 

@@ -19,6 +19,8 @@ def increases(before: Standing, now: Standing, policy: RegressionPolicy) -> list
 
     Compared only where the policy sets a limit and every trial of both sides is known: unknown is not 0.
     """
+    if policy.cost is policy.latency is policy.tokens is None:
+        return []
     figures = (
         ("cost", policy.cost, before.costs, now.costs),
         ("latency", policy.latency, before.latencies, now.latencies),

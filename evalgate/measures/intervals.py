@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 
 Z_95 = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
 
 
+@lru_cache(maxsize=4096)
 def wilson(passed: int, total: int, z: float = Z_95) -> tuple[float, float] | None:
     """Score interval of the share passed / total, within [0, 1]; None without trials.
 

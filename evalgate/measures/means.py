@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import fsum
+from operator import mul
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
 
 DIGITS = 9
 """Digits after the point that a difference must show in: 0.90 - 0.85 is not more than 0.05."""
+
+SAFE_LOW, SAFE_HIGH = 1e-100, 1e100
+"""Between them weights can be added up as they are."""
 
 
 def mean_score(scores: Sequence[float]) -> float | None:
@@ -26,11 +30,11 @@ def mean_amount(amounts: Sequence[float | None]) -> float | None:
     return largest * (fsum(amount / largest for amount in known) / len(known))
 
 
-def weighted_mean(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Mean of (score, weight) pairs, rounded to 1e-9; weights >= 0. None where all weights are 0."""
-    heaviest = max((weight for _, weight in pairs), default=0.0)
+def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float | None:
+    """Mean of scores by their weights >= 0, rounded to 1e-9; None where all weights are 0."""
+    heaviest = max(weights, default=0.0)
     if heaviest <= 0:
         return None
-    shares = [weight / heaviest for _, weight in pairs]
-    total = fsum(value * share for (value, _), share in zip(pairs, shares, strict=True))
-    return round(total / fsum(shares), DIGITS)
+    if not SAFE_LOW < heaviest < SAFE_HIGH:
+        weights = [weight / heaviest for weight in weights]
+    return round(fsum(map(mul, scores, weights)) / fsum(weights), DIGITS)

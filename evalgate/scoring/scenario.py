@@ -19,7 +19,7 @@ from evalgate.scoring.wording import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run import TrialResult, Verdict
+    from evalgate.models.run import TrialResult, TrialStatus, Verdict
 
 NO_TRACE = "no trace was recorded for it"
 
@@ -40,6 +40,9 @@ class TrialRules:
     optional: bool = False
 
 
+NO_DEMANDS = TrialRules()
+
+
 class Judged(NamedTuple):
     """A scenario's verdict with its figures; `reason` is None for a PASS."""
 
@@ -51,47 +54,36 @@ class Judged(NamedTuple):
 
 
 def judge_scenario(
-    trials: Sequence[TrialResult], threshold: float, rules: TrialRules | None = None
+    trials: Sequence[TrialResult], threshold: float, rules: TrialRules = NO_DEMANDS
 ) -> Judged | None:
     """The verdict over all trials; None where the scenario is optional and has none (it is skipped)."""
-    rules = rules or TrialRules()
     if not trials:
         return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
-    passed = sum(trial.status == "passed" for trial in trials)
+    statuses = [trial.status for trial in trials]
+    passed, total = statuses.count("passed"), len(trials)
     score = mean_score(_scores(trials))
-    verdict, reason = _verdict(trials, score, threshold, rules)
-    return Judged(verdict, score, round(passed / len(trials), DIGITS), wilson(passed, len(trials)), reason)
+    verdict: Verdict
+    if "error" in statuses and not rules.allow_errors:
+        verdict, reason = "ERROR", not_read(trials)
+    elif "hard_fail" in statuses:
+        verdict, reason = "HARD_FAIL", hard_failed(trials)
+    elif unmet := _unmet(score, threshold, passed, total, rules):
+        verdict, reason = ("PARTIAL" if passed else "FAIL"), unmet
+    elif lacking := _lacking(trials, statuses, rules):
+        verdict, reason = "NOT_EVALUABLE", lacking
+    else:
+        verdict, reason = "PASS", None
+    return Judged(verdict, score, round(passed / total, DIGITS), wilson(passed, total), reason)
 
 
 def _scores(trials: Sequence[TrialResult]) -> list[float]:
     """Known scores; a trial that ended in an error is a 0."""
-    scores = (0.0 if trial.status == "error" else trial.score for trial in trials)
+    scores = [0.0 if trial.status == "error" else trial.score for trial in trials]
     return [score for score in scores if score is not None]
 
 
-def _verdict(
-    trials: Sequence[TrialResult], score: float | None, threshold: float, rules: TrialRules
-) -> tuple[Verdict, str | None]:
-    statuses = {trial.status for trial in trials}
-    if "error" in statuses and not rules.allow_errors:
-        return "ERROR", not_read(trials)
-    if "hard_fail" in statuses:
-        return "HARD_FAIL", hard_failed(trials)
-    unmet = _unmet(trials, score, threshold, rules)
-    if unmet is not None:
-        return ("PARTIAL" if "passed" in statuses else "FAIL"), unmet
-    if not statuses & {"passed", "failed"}:
-        return "NOT_EVALUABLE", f"nothing could be evaluated{_first_reason(trials)}"
-    if len(trials) < rules.min:
-        return "NOT_EVALUABLE", f"{len(trials)} of at least {of_trials(rules.min)} recorded"
-    return "PASS", None
-
-
-def _unmet(
-    trials: Sequence[TrialResult], score: float | None, threshold: float, rules: TrialRules
-) -> str | None:
+def _unmet(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:
     """What the trials fall short of, or None."""
-    total, passed = len(trials), sum(trial.status == "passed" for trial in trials)
     if score is not None and score < round(threshold, DIGITS):
         return below_threshold(score, threshold, passed, total)
     if rules.min_pass_rate is not None and round(passed / total, DIGITS) < round(rules.min_pass_rate, DIGITS):
@@ -99,6 +91,15 @@ def _unmet(
     if rules.min_pass_k is not None and passed < _passes_due(rules.min_pass_k, total):
         k, of = rules.min_pass_k
         return too_few_passed(passed, total, f"at least {k} of {of}")
+    return None
+
+
+def _lacking(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus], rules: TrialRules) -> str | None:
+    """What is missing for a verdict, or None."""
+    if "passed" not in statuses and "failed" not in statuses:
+        return f"nothing could be evaluated{_first_reason(trials)}"
+    if len(trials) < rules.min:
+        return f"{len(trials)} of at least {of_trials(rules.min)} recorded"
     return None
 
 

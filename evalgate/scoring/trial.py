@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SCORED = frozenset({"passed", "failed"})
 """Outcomes whose own score enters the mean; what could not be checked enters it as 0."""
+HOLDS = frozenset({"passed", "skipped"})
+"""Outcomes that a required assertion may have."""
 
 
 def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tuple[TrialStatus, float | None]:
@@ -20,17 +22,17 @@ def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tupl
 
     `skipped` is left out, and so is `not_evaluable` where its suite says so (`counts` is False).
     """
-    counting = [
-        (found.score if found.outcome in SCORED else 0.0, found.weight)
-        for found in assertions
-        if found.counts and found.outcome != "skipped"
-    ]
-    score = weighted_mean(counting)
-    broken = {found.outcome for found in assertions if found.required} - {"passed", "skipped"}
-    if "error" in broken:
-        return "error", score
+    scores, weights, broken = [], [], []
+    for found in assertions:
+        outcome = found.outcome
+        if found.required and outcome not in HOLDS:
+            broken.append(outcome)
+        if found.counts and outcome != "skipped":
+            scores.append(found.score if outcome in SCORED else 0.0)
+            weights.append(found.weight)
+    score = weighted_mean(scores, weights)
     if broken:
-        return "hard_fail", score
+        return ("error" if "error" in broken else "hard_fail"), score
     if score is None:
         return "not_evaluable", None
     return ("passed" if score >= round(threshold, DIGITS) else "failed"), score

@@ -34,21 +34,22 @@ def test_amount_mean_of_the_largest_numbers_does_not_overflow():
 
 
 def test_weighted_mean_counts_by_weight():
-    assert weighted_mean([(1.0, 3.0), (0.0, 1.0)]) == 0.75
+    assert weighted_mean([1.0, 0.0], [3.0, 1.0]) == 0.75
 
 
-@pytest.mark.parametrize("pairs", [[], [(1.0, 0.0)], [(1.0, 0.0), (0.5, 0.0)]])
-def test_weighted_mean_without_weight_is_unknown(pairs):
-    assert weighted_mean(pairs) is None
+@pytest.mark.parametrize("scores", [[], [1.0], [1.0, 0.5]])
+def test_weighted_mean_without_weight_is_unknown(scores):
+    assert weighted_mean(scores, [0.0] * len(scores)) is None
 
 
 @given(st.lists(st.tuples(SCORES, WEIGHTS), max_size=8))
 def test_weighted_mean_lies_between_the_scores_whatever_the_weights(pairs):
-    found = weighted_mean(pairs)
+    scores, weights = [score for score, _ in pairs], [weight for _, weight in pairs]
+    found = weighted_mean(scores, weights)
     weighing = [score for score, weight in pairs if weight > 0]
     if weighing:
         assert found is not None
         assert min(weighing) - 1e-9 <= found <= max(weighing) + 1e-9
-        assert found == weighted_mean(pairs[::-1])
+        assert found == weighted_mean(scores[::-1], weights[::-1])
     else:
         assert found is None
