@@ -11,6 +11,44 @@ if TYPE_CHECKING:
     from evalgate.models.trace import Message, Response, Role, ToolCall, Warning_
 
 
+# A copy of a blank record is cheaper than naming all its fields, and a trace has dozens of them.
+BLANK_MESSAGE: Message = {
+    "index": 0,
+    "turn": 0,
+    "role": "user",
+    "content": None,
+    "tool_calls": [],
+    "tool_name": None,
+    "tool_call_id": None,
+    "timestamp": None,
+    "name": None,
+    "agent": None,
+    "model": None,
+    "reasoning": None,
+    "finish_reason": None,
+    "parts": None,
+}
+BLANK_CALL: ToolCall = {
+    "index": 0,
+    "turn": 0,
+    "step": 0,
+    "id": None,
+    "name": "",
+    "arguments": None,
+    "arguments_raw": None,
+    "arguments_error": None,
+    "result": None,
+    "result_text": None,
+    "status": "missing",
+    "error": None,
+    "exit_code": None,
+    "duration_ms": None,
+    "started_at": None,
+    "requestor": "assistant",
+    "agent": None,
+}
+
+
 class Conversation:
     """A conversation on its way into a trace, one message after the other."""
 
@@ -34,20 +72,12 @@ class Conversation:
         elif role == "assistant":
             self.step += 1
         message: Message = {
+            **BLANK_MESSAGE,
             "index": len(self.messages),
             "turn": self._turn,
             "role": role,
             "content": content,
             "tool_calls": [],
-            "tool_name": None,
-            "tool_call_id": None,
-            "timestamp": None,
-            "name": None,
-            "agent": None,
-            "model": None,
-            "reasoning": None,
-            "finish_reason": None,
-            "parts": None,
         }
         self.messages.append(message)
         return message
@@ -56,6 +86,7 @@ class Conversation:
         """Adds a tool call that the message asks for; until it is answered its status is `missing`."""
         message["tool_calls"].append({"id": call_id, "name": name, "arguments": arguments.value})
         call: ToolCall = {
+            **BLANK_CALL,
             "index": len(self.calls),
             "turn": self._turn,
             "step": self.step,
@@ -64,16 +95,9 @@ class Conversation:
             "arguments": arguments.value,
             "arguments_raw": arguments.raw,
             "arguments_error": arguments.error,
-            "result": None,
-            "result_text": None,
-            "status": "missing",
-            "error": None,
-            "exit_code": None,
-            "duration_ms": None,
-            "started_at": None,
-            "requestor": "user" if message["role"] == "user" else "assistant",
-            "agent": message["agent"],
         }
+        if message["role"] == "user":
+            call["requestor"] = "user"
         self.calls.append(call)
         self._unanswered.add(call)
         return call

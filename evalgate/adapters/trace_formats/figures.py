@@ -94,7 +94,13 @@ def recorded_seconds(value: Any, path: str) -> Latency:
     seconds = amount(value, path)
     if seconds is None:
         return {"total_ms": None, "source": "none"}
-    return {"total_ms": round(seconds * 1000, 6), "source": "recorded"}
+    return {"total_ms": milliseconds(seconds), "source": "recorded"}
+
+
+def milliseconds(seconds: float) -> float:
+    """Seconds as milliseconds, without the noise of binary fractions (1.001 s is 1001 ms)."""
+    exact = seconds * 1000
+    return exact if exact.is_integer() else round(exact, 6)
 
 
 def recorded_scores(value: Any, path: str) -> list[Evaluation]:

@@ -78,16 +78,23 @@ def build(record: Any) -> Trace:
     _require_schema(document.get("schema"))
     unknown = UnknownFields()
     conversation = read_conversation(document, unknown)
-    trace = Trace("", conversation.messages, conversation.calls, conversation.response())
+    values: dict[str, Any] = {}
     for name, value in document.items():
         read = FIELDS.get(name)
         if read is not None:
             if value is not None:
-                setattr(trace, name, read(value, name))
+                values[name] = read(value, name)
         elif name not in READ_ELSEWHERE:
             require_shallow(value, 1)
             if name not in NOT_KEPT:
                 unknown.add("", name, KNOWN)
+    trace = Trace(
+        values.pop("trace_id", ""),
+        conversation.messages,
+        conversation.calls,
+        values.pop("response", None) or conversation.response(),
+        **values,
+    )
     settle_spellings(trace, document)
     _settle_scenario(trace)
     parts.note_unknown_usage(document.get("usage"), unknown)

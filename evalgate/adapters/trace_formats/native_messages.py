@@ -13,19 +13,19 @@ from evalgate.adapters.trace_formats.fields import (
     count,
     flag,
     listing,
-    mapping,
     required_text,
     text,
     time,
     whole,
 )
+from evalgate.adapters.trace_formats.figures import milliseconds
 from evalgate.adapters.trace_formats.native_calls import read_calls
 from evalgate.adapters.trace_formats.native_parts import free_mappings, reason_to_finish
 from evalgate.adapters.trace_formats.strict_json import require_shallow
 
 if TYPE_CHECKING:
     from evalgate.adapters.trace_formats.unknown_fields import UnknownFields
-    from evalgate.models.trace import CallRef, Message, Role, ToolCall
+    from evalgate.models.trace import Message, Role, ToolCall
 
 ABOVE_ARGUMENTS = 5  # trace, messages, message, tool_calls, call
 ABOVE_FIELDS = 3  # trace, messages, message
@@ -62,80 +62,103 @@ def _add_message(
 ) -> None:
     if type(recorded) is not dict:
         raise FieldError("", "is not an object")
-    role, content, parts = recorded.get("role"), recorded.get("content"), None
+    role, content, calls = recorded.get("role"), recorded.get("content"), recorded.get("tool_calls")
     if type(role) is not str or role not in ROLES:
         raise FieldError("role", "is missing" if role is None else "is none of system, user, assistant, tool")
     if role == "tool" and not is_joined:
         _add_result(conversation, recorded, content, unknown)
         return
     if type(content) is not str and content is not None:
-        content, parts = read_content(content, "content")
-    message = conversation.say(ROLES[role], content)
-    message["parts"] = parts
-    calls = recorded.get("tool_calls")
-    if calls is not None:
-        _add_calls(conversation, message, calls, unknown, is_joined=is_joined)
+        _add_mixed(conversation.say(ROLES[role], None), content)
+    else:
+        conversation.say(ROLES[role], content)
+    message = conversation.messages[-1]
     if is_joined:
-        message["tool_call_id"] = text(recorded.get("tool_call_id"), "tool_call_id")
-        message["name"] = text(recorded.get("name"), "name")
-    elif "name" in recorded:
-        message["name"] = text(recorded["name"], "name")
-    if not recorded.keys() <= PLAIN:
+        _add_references(message, recorded, unknown)
+    elif calls is not None:
+        _add_calls(conversation, message, calls, unknown)
+    if len(recorded) > (2 if calls is None else 3):
         _add_rest(message, recorded, unknown)
 
 
-def _add_calls(
-    conversation: Conversation, message: Message, recorded: Any, unknown: UnknownFields, *, is_joined: bool
-) -> None:
+def _add_mixed(message: Message, content: Any) -> None:
+    message["content"], message["parts"] = read_content(content, "content")
+
+
+def _add_calls(conversation: Conversation, message: Message, recorded: Any, unknown: UnknownFields) -> None:
     for number, call in enumerate(listing(recorded, "tool_calls")):
         try:
-            call_id, name = text(mapping(call, "").get("id"), "id"), required_text(call.get("name"), "name")
-            if is_joined:
-                require_shallow(call, ABOVE_ARGUMENTS - 1)
-                reference: CallRef = {"id": call_id, "name": name, "arguments": call.get("arguments")}
-                message["tool_calls"].append(reference)
-            else:
-                conversation.call(
-                    message, call_id, name, read_arguments(call.get("arguments"), ABOVE_ARGUMENTS)
-                )
+            call_id, name = _id_and_name(call)
+            conversation.call(message, call_id, name, read_arguments(call.get("arguments"), ABOVE_ARGUMENTS))
         except FieldError as error:
             raise error.under(f"tool_calls[{number}]") from None
-        if not call.keys() <= CALL_FIELDS:
-            for field in sorted(call.keys() - CALL_FIELDS):
-                unknown.add("messages[].tool_calls[]", field, CALL_FIELDS)
+        if len(call) > len(CALL_FIELDS) or not call.keys() <= CALL_FIELDS:
+            _note_call_fields(call, unknown)
+
+
+def _add_references(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
+    """Calls of a message in the full form, where the joined calls stand apart."""
+    message["tool_call_id"] = text(recorded.get("tool_call_id"), "tool_call_id")
+    for number, call in enumerate(listing(recorded.get("tool_calls"), "tool_calls")):
+        try:
+            call_id, name = _id_and_name(call)
+        except FieldError as error:
+            raise error.under(f"tool_calls[{number}]") from None
+        require_shallow(call, ABOVE_ARGUMENTS - 1)
+        message["tool_calls"].append({"id": call_id, "name": name, "arguments": call.get("arguments")})
+        _note_call_fields(call, unknown)
+
+
+def _id_and_name(call: Any) -> tuple[str | None, str]:
+    if type(call) is not dict:
+        raise FieldError("", "is not an object")
+    return text(call.get("id"), "id"), required_text(call.get("name"), "name")
+
+
+def _note_call_fields(call: dict[str, Any], unknown: UnknownFields) -> None:
+    for field in sorted(call.keys() - CALL_FIELDS):
+        unknown.add("messages[].tool_calls[]", field, CALL_FIELDS)
 
 
 def _add_result(
     conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields
 ) -> None:
     """A tool's message in the short form: how the call went stands beside its content."""
-    value, parts = content, None
-    if type(content) is dict:
-        content = _as_text(content)
-    elif type(content) is not str and content is not None:
-        content, parts = read_content(content, "content")
-        value = content
-    called_id, tool = recorded.get("tool_call_id"), recorded.get("tool_name", recorded.get("name"))
-    message, call = conversation.answer(text(called_id, "tool_call_id"), text(tool, "tool_name"), content)
+    called_id = text(recorded.get("tool_call_id"), "tool_call_id")
+    tool = text(recorded.get("name"), "name")
+    words, parts = (content, None) if type(content) is str else _result_content(content)
+    message, call = conversation.answer(called_id, tool, words)
     message["parts"] = parts
-    if call is not None:
-        call["result"] = value
-    if not recorded.keys() <= PLAIN:
+    if call is not None and type(content) is dict:
+        call["result"] = content
+    if len(recorded) > (3 if tool is None else 4):
         if call is not None:
             _add_outcome(call, recorded)
         _add_rest(message, recorded, unknown)
 
 
+def _result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
+    """A result that is an object is kept as one, and as text for those who search it."""
+    if type(content) is not dict:
+        return read_content(content, "content")
+    import orjson
+
+    require_shallow(content, ABOVE_FIELDS)
+    return orjson.dumps(content, option=orjson.OPT_SORT_KEYS).decode(), None
+
+
 def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
     call["exit_code"] = whole(recorded.get("exit_code"), "exit_code")
     seconds = amount(recorded.get("duration_seconds"), "duration_seconds")
-    call["duration_ms"] = None if seconds is None else round(seconds * 1000, 6)
+    call["duration_ms"] = None if seconds is None else milliseconds(seconds)
     if flag(recorded.get("is_error"), "is_error"):
         failed(call)
 
 
 def _add_rest(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
     """What few messages have."""
+    if message["role"] != "tool" or recorded.get("tool_name") is not None:
+        message["name"] = text(recorded.get("name"), "name")
     if not OF_MESSAGES.isdisjoint(recorded):
         message["timestamp"] = time(recorded.get("timestamp"), "timestamp")
         message["agent"] = text(recorded.get("agent"), "agent")
@@ -148,20 +171,12 @@ def _add_rest(message: Message, recorded: dict[str, Any], unknown: UnknownFields
             _add_parts(message, recorded)
         if recorded.get("turn") is not None:
             message["turn"] = count(recorded["turn"], "turn") or 0
-    if not recorded.keys() <= KNOWN:
-        for field in sorted(recorded.keys() - KNOWN):
-            require_shallow(recorded[field], ABOVE_FIELDS)
-            unknown.add("messages[]", field, KNOWN)
+    for field in sorted(recorded.keys() - KNOWN):
+        require_shallow(recorded[field], ABOVE_FIELDS)
+        unknown.add("messages[]", field, KNOWN)
 
 
 def _add_parts(message: Message, recorded: dict[str, Any]) -> None:
     message["parts"] = free_mappings(recorded["parts"], "parts")
     if "content" not in recorded:
         message["content"], _ = read_content(recorded["parts"], "parts")
-
-
-def _as_text(value: dict[str, Any]) -> str:
-    import orjson
-
-    require_shallow(value)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -143,7 +143,7 @@ def evaluations(value: Any, path: str) -> list[Evaluation]:
 def tags(value: Any, path: str) -> list[str]:
     """A list of words, or a map that becomes `key:value`."""
     if type(value) is dict:
-        return [f"{name}:{_word(word, f'{path}.{shown(name)}')}" for name, word in value.items()]
+        return [f"{name}:{_word(name, word, path)}" for name, word in value.items()]
     return [required_text(word, f"{path}[{index}]") for index, word in enumerate(listing(value, path))]
 
 
@@ -205,10 +205,9 @@ def _evaluation(value: Any, path: str) -> Evaluation:
     }
 
 
-def _word(value: Any, path: str) -> str:
+def _word(name: str, value: Any, path: str) -> str:
     if type(value) is int or type(value) is float:
         return str(value)
-    found = text(value, path)
-    if found is None:
-        raise FieldError(path, "is missing")
-    return found
+    if type(value) is not str:
+        raise FieldError(f"{path}.{shown(name)}", "is neither text nor a number")
+    return value

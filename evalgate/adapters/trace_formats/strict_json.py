@@ -10,6 +10,7 @@ from evalgate.errors import TraceError
 
 MAX_DEPTH = 64
 SHOWN_CHARS = 40
+CONTAINERS = frozenset({dict, list})
 
 
 def decode(data: bytes) -> Any:
@@ -40,6 +41,8 @@ def decode_leniently(data: bytes) -> Any:
 
 def require_shallow(value: Any, above: int = 0) -> None:
     """Raises TraceError where lists and objects lie over 64 levels deep, `above` of them around the value."""
+    if type(value) is dict and CONTAINERS.isdisjoint(map(type, value.values())):
+        return  # flat, as nearly all arguments are
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_DEPTH - above):
         if not level:
@@ -48,7 +51,7 @@ def require_shallow(value: Any, above: int = 0) -> None:
             child
             for node in level
             for child in (node.values() if type(node) is dict else node)
-            if type(child) is dict or type(child) is list
+            if type(child) in CONTAINERS
         ]
     if level:
         raise TraceError(f"lists and objects lie more than {MAX_DEPTH} levels deep")
