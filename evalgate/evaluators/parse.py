@@ -43,6 +43,7 @@ class Parser:
         if depth > MAX_DEPTH:
             self.flaws.append(Flaw(path, f"groups may be nested {MAX_DEPTH} deep"))
             return None
+        told = len(self.flaws)
         try:
             form = canonical(raw)
         except ShorthandError as error:
@@ -50,10 +51,10 @@ class Parser:
             return None
         settings = self._settings(form, path)
         check = self._check(settings, form, path, depth) if settings is not None else None
-        if settings is None or check is None:
-            return None
         if depth:
             self._refuse_in_member(form, path)
+        if settings is None or check is None or len(self.flaws) > told:
+            return None
         warning = getattr(settings, "warning", None)
         label = settings.label() if isinstance(settings, Evaluator) else settings.type
         return Assertion(

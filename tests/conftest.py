@@ -1,0 +1,51 @@
+"""Guards for every test: no network beyond this machine, no variables of the job that runs the tests."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from guards import OutsideNetworkError, is_local
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _stay_on_this_machine() -> Iterator[None]:
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if not is_local(self.family, address):
+            raise OutsideNetworkError(str(address))
+        connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign]
+    yield
+    socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _forget_the_job() -> Iterator[None]:
+    mine = {
+        name: os.environ.pop(name)
+        for name in list(os.environ)
+        if name.startswith(("GITHUB_", "ACTIONS_", "INPUT_"))
+    }
+    yield
+    os.environ.update(mine)
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real recordings and stand-ins, which is not part of the project."""
+    if not SHARED.is_dir():
+        pytest.skip(
+            "../shared is not here: real recordings and the GitHub stand-in are no part of the project"
+        )
+    return SHARED

@@ -1,0 +1,57 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures.globs import GlobError, matches_id, path_pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "fits"),
+    [
+        ("*", "", True),
+        ("a*", "abc", True),
+        ("*c", "abc", True),
+        ("a*b*c", "a-b-b-c", True),
+        ("a*a", "a", False),
+        ("a*b*b", "ab", False),
+        ("[x]?", "[x]?", True),
+        ("[x]?", "x1", False),
+        ("a", "a*", False),
+    ],
+)
+def test_matches_id__only_the_star_is_special(pattern, text, fits):
+    assert matches_id(pattern, text) is fits
+
+
+@given(st.text("ab*", max_size=6), st.text("ab", max_size=8))
+def test_matches_id__agrees_with_a_slow_definition(pattern, text):
+    def slow(p, t):
+        if not p:
+            return not t
+        if p[0] == "*":
+            return any(slow(p[1:], t[i:]) for i in range(len(t) + 1))
+        return bool(t) and p[0] == t[0] and slow(p[1:], t[1:])
+
+    assert matches_id(pattern, text) == slow(pattern, text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("*.json", "a.json", True),
+        ("*.json", "x/a.json", False),
+        ("**/*.json", "a.json", True),
+        ("**/*.json", "x/y/a.json", True),
+        ("x/**", "x/y/a.json", True),
+        ("a?.json", "ab.json", True),
+        ("a?.json", "a/.json", False),
+        ("a.json", "axjson", False),
+    ],
+)
+def test_path_pattern__stars_stay_in_their_folder(pattern, path, fits):
+    assert (path_pattern(pattern).fullmatch(path) is not None) is fits
+
+
+def test_path_pattern__with_too_many_stars_is_refused():
+    with pytest.raises(GlobError):
+        path_pattern("*a" * 17)

@@ -1,0 +1,79 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures.json_values import as_number, equal, kind, show
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (1, 1.0, True),
+        (True, 1, False),
+        (False, 0, False),
+        ("1", 1, False),
+        (None, False, False),
+        ([1, True], [1.0, True], True),
+        ([1, True], [1, 1], False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1.0}, True),
+        ({"a": 1}, {"a": 1, "b": None}, False),
+        ([], {}, False),
+        (0, [], False),
+    ],
+)
+def test_equal__is_json_equality(a, b, same):
+    assert equal(a, b) is same
+    assert equal(b, a) is same
+
+
+@given(JSON)
+def test_equal__every_value_equals_itself(value):
+    assert equal(value, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (1, 1),
+        (1.5, 1.5),
+        ("2.5", 2.5),
+        (" 3 ", 3.0),
+        (True, None),
+        ("x", None),
+        ("1_000", None),
+        ("nan", None),
+        ("inf", None),
+        (None, None),
+        ([], None),
+        (float("nan"), None),
+    ],
+)
+def test_as_number__reads_numbers_and_numeric_text_only(value, number):
+    assert as_number(value) == number
+
+
+def test_show__counts_what_it_leaves_out():
+    assert show("x" * 100, 10) == '"xxxxxxxxx… (+92)'
+    assert show({"b": 1, "a": 2}) == '{"a":2,"b":1}'
+
+
+def test_show__of_a_huge_text_stays_short():
+    assert len(show("x" * 1_000_000)) < 120
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(None, "null"), (True, "boolean"), (1, "number"), ("", "text"), ([], "list"), ({}, "object")],
+)
+def test_kind__uses_the_words_of_json(value, name):
+    assert kind(value) == name
