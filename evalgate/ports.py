@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 from evalgate.models.annotation import Annotation as Annotation  # noqa: PLC0414, TC001  re-exported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
 
     from evalgate.errors import Problem
@@ -114,6 +114,13 @@ class OutputFolder(Protocol):
         """Writes one of our files whole; files of others are not touched."""
 
 
+class NamedFile(Protocol):
+    """One file at a place the user named."""
+
+    def write(self, content: bytes) -> None:
+        """Writes it whole; raises RefusedPath or SettingError."""
+
+
 class Progress(Protocol):
     """Long work shows that it moves."""
 
@@ -145,8 +152,11 @@ class FoundBaseline:
 class BaselineSource(Protocol):
     """Finds the trusted baseline of the base branch."""
 
-    def find(self) -> FoundBaseline:
-        """Never raises for GitHub's sake: what can't be had is a status (`none`, `expired`, `unreachable`)."""
+    def find(self, without: Collection[str] = ()) -> FoundBaseline:
+        """The best one but those that lie at the paths in `without`.
+
+        Never raises for GitHub's sake: what can't be had is a status (`none`, `expired`, `unreachable`).
+        """
 
 
 class Comment(NamedTuple):

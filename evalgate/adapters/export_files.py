@@ -53,3 +53,24 @@ class OutputFolder:
             step /= part
             if step.is_symlink():
                 raise RefusedPath(f"the output folder {self._shown!r} passes a symbolic link")
+
+
+class NamedFile:
+    """One file at a place the user named, inside `root` and through no symbolic link."""
+
+    def __init__(self, path: str, root: str) -> None:
+        self._shown = path
+        self._target = Path(os.path.abspath(Path(root) / path))  # noqa: PTH100  (as above)
+        self._root = Path(root).resolve()
+
+    def write(self, content: bytes) -> None:
+        """Writes the file whole. Raises RefusedPath, or SettingError where the system refuses."""
+        steps = [self._target, *self._target.parents]
+        inside = self._target.is_relative_to(self._root) and self._target != self._root
+        if not inside or any(step.is_symlink() for step in steps if step.is_relative_to(self._root)):
+            raise RefusedPath(f"{self._shown!r} does not lie inside the workspace without symbolic links")
+        try:
+            self._target.parent.mkdir(parents=True, exist_ok=True)
+            self._target.write_bytes(content)
+        except OSError as error:
+            raise SettingError(f"can't write {self._shown}: {error.strerror or 'refused'}") from None

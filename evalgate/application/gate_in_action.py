@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.models.results import ResultsDoc
-    from evalgate.ports import ArtifactStore, BaselineSource, OutputFolder, PullRequest, StepOutput
+    from evalgate.ports import ArtifactStore, BaselineSource, NamedFile, OutputFolder, PullRequest, StepOutput
 
 CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
 CHANGES = ("regressed", "broken", "improved", "fixed", "new", "removed")
@@ -47,6 +47,7 @@ class World:
     baselines: BaselineSource | None = None
     pull_request: PullRequest | None = None
     artifacts: ArtifactStore | None = None
+    junit: NamedFile | None = None
 
 
 def gate_in_action(task: Task, world: World) -> int:
@@ -81,6 +82,8 @@ def _leave(task: Task, world: World, judgement: Judgement) -> None:
     """Files and outputs first: they stand even where the run is ended early."""
     for name, content in judgement.files.items():
         world.folder.write(name, content)
+    if world.junit is not None and "junit.xml" in judgement.files:
+        world.junit.write(judgement.files["junit.xml"])
     world.step.outputs(outputs_of(judgement.results, _paths(task, judgement)))
     if task.summarise and "summary.md" in judgement.files:
         world.step.summary(judgement.files["summary.md"].decode())

@@ -6,7 +6,7 @@ Nothing here is heavy: the process that holds the token imports it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evalgate.errors import Problem, SettingError
 from evalgate.settings.event import Event, read_event
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "Inputs", "Job", "Settings"]
 
+CommitKind = Literal["parent", "commit", "fork_point"]
 UNSAFE_EVENTS = {
     "pull_request_target": "use `on: pull_request`; on forks the verdict is in the job summary",
     "workflow_run": "use `on: pull_request` and `on: push`",
@@ -79,6 +80,25 @@ class Settings:
         """Whether this run's result is to become a baseline."""
         if self.inputs.upload_baseline != "auto":
             return self.inputs.upload_baseline == "true"
+        return self._on_baseline_branch
+
+    @property
+    def compared_commit(self) -> tuple[CommitKind, str, str | None]:
+        """The commit to compare with: how it follows from a known one, that one, and what else would do.
+
+        A pull request is tested as merged into its base: the merge commit's first parent says which. A push
+        to the baseline's branch is held against the commit before, any other run against where it left the
+        branch.
+        """
+        pull_request, queued = self.event.pull_request, self.event.queue_base_sha
+        if pull_request:
+            return "parent", self.job.sha, pull_request.base_sha or None
+        if queued:
+            return "commit", queued, None
+        return ("parent" if self._on_baseline_branch else "fork_point"), self.job.sha, None
+
+    @property
+    def _on_baseline_branch(self) -> bool:
         return self.event.name == "push" and self.job.ref == f"refs/heads/{self.baseline_branch}"
 
     @property

@@ -12,6 +12,8 @@ from evalgate.models.decision import FailOn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalgate.application.gate_in_action import CommentMode
+
 KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
 BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
@@ -36,7 +38,7 @@ class Inputs:
     baseline_branch: str = ""
     baseline_workflow: str = ""
     upload_baseline: str = "auto"
-    comment: str = "auto"
+    comment: CommentMode = "auto"
     comment_key: str = ""
     annotations: bool = True
     job_summary: bool = True

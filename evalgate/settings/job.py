@@ -52,6 +52,7 @@ class Job:
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)  # may carry a password
     no_proxy: str = ""
     ca_bundle: str = ""
+    source_date_epoch: str | None = None
     debug: bool = False
 
     @property
@@ -85,6 +86,7 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         proxies=_proxies(environ),
         no_proxy=_either(environ, "NO_PROXY"),
         ca_bundle=environ.get("REQUESTS_CA_BUNDLE", ""),
+        source_date_epoch=environ.get("SOURCE_DATE_EPOCH"),
         debug=environ.get("RUNNER_DEBUG") == "1",
     )
 

@@ -22,7 +22,7 @@ from evalgate.models.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from evalgate.ports import Clock
@@ -63,9 +63,14 @@ class Baselines:
         self._folder = folder
         self._clock = clock
         self._refused: list[str] = []
+        self._without: Collection[str] = ()
 
-    def find(self) -> FoundBaseline:
-        """The best trusted baseline. What can't be had is a status, with the reason among the refused."""
+    def find(self, without: Collection[str] = ()) -> FoundBaseline:
+        """The best trusted baseline but those at the paths in `without`, which turned out to be none.
+
+        What can't be had is a status, with the reason among the refused.
+        """
+        self._refused, self._without = [], without
         try:
             info = self._search()
         except Unreachable as trouble:
@@ -152,7 +157,7 @@ class Baselines:
         """The baseline on disk; None where this artifact turned out unusable."""
         artifact = candidate.artifact
         path = self._folder / f"baseline-{artifact.id}.zip"
-        reason = self._downloaded(artifact, path)
+        reason = "it holds no baseline" if str(path) in self._without else self._downloaded(artifact, path)
         if reason:
             self._refuse(artifact, reason)
             path.unlink(missing_ok=True)

@@ -47,10 +47,12 @@ class Annotations:
 
 def command(annotation: Annotation) -> str:
     """`::error file=..,line=..,title=..::message`, escaped so that nothing in it ends or begins a command."""
+    file = _path(annotation.file)
+    line = annotation.line if file else None
     properties = {
-        "file": _path(annotation.file),
-        "line": annotation.line if annotation.file else None,
-        "col": annotation.column if annotation.file and annotation.line else None,
+        "file": file,
+        "line": line,
+        "col": annotation.column if line else None,
         "title": logsafe(annotation.title, LONGEST_TITLE),
     }
     given = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)

@@ -29,9 +29,11 @@ class Step:
         self._output_file = output_file
         self._summary_file = summary_file
         self._annotations = Annotations()
+        self.told: dict[str, str] = {}  # outputs set so far
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Sets step outputs; a name set again takes the newer value."""
+        self.told.update(values)
         if self._output_file and values:
             _append(self._output_file, "".join(map(_assignment, values, values.values())).encode())
 

@@ -1,0 +1,104 @@
+"""What the gate acts through in a workflow, kept in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evalgate.models.comparison import BaselineInfo
+from evalgate.ports import Comment, FoundBaseline
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.ports import Annotation
+
+
+@dataclass
+class FakeStep:
+    happened: list[str] = field(default_factory=list)
+    set: dict[str, str] = field(default_factory=dict)
+    summaries: list[str] = field(default_factory=list)
+    annotations: list[Annotation] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def outputs(self, values: Mapping[str, str]) -> None:
+        self.happened.append("outputs")
+        self.set.update(values)
+
+    def summary(self, markdown: str) -> None:
+        self.summaries.append(markdown)
+
+    def annotate(self, annotations: Sequence[Annotation]) -> None:
+        self.annotations.extend(annotations)
+
+    def log(self, line: str) -> None:
+        self.lines.append(line)
+
+
+@dataclass
+class FakeFolder:
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def path(self, name: str) -> str:
+        return f"/out/{name}"
+
+    def write(self, name: str, content: bytes) -> None:
+        self.files[name] = content
+
+
+@dataclass
+class FakeFile:
+    content: bytes | None = None
+
+    def write(self, content: bytes) -> None:
+        self.content = content
+
+
+@dataclass
+class FakeJudge:
+    """Answers with what it was given, in order; the last answer holds on."""
+
+    answers: list[Judgement]
+    requests: list[JudgeRequest] = field(default_factory=list)
+
+    def __call__(self, request: JudgeRequest) -> Judgement:
+        self.requests.append(request)
+        return self.answers[min(len(self.requests), len(self.answers)) - 1]
+
+
+@dataclass
+class FakeBaselines:
+    found: list[FoundBaseline]
+
+    def find(self, without: Collection[str] = ()) -> FoundBaseline:
+        left = [found for found in self.found if found.info.path not in without]
+        return left[0] if left else FoundBaseline(BaselineInfo("none"))
+
+
+@dataclass
+class FakePullRequest:
+    trouble: Exception | None = None
+    comments: dict[str, str] = field(default_factory=dict)
+
+    def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
+        if self.trouble is not None:
+            raise self.trouble
+        if key not in self.comments and not create:
+            return None
+        created = key not in self.comments
+        self.comments[key] = body
+        return Comment(7, "https://github.com/x#7", created, changed=True)
+
+
+@dataclass
+class FakeArtifacts:
+    trouble: Exception | None = None
+    uploaded: dict[str, str] = field(default_factory=dict)
+
+    def upload(self, name: str, path: str) -> int:
+        if self.trouble is not None:
+            raise self.trouble
+        self.uploaded[name] = path
+        return 70_001

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from fakes.hub import site_of
+
+from evalgate.adapters.github import Budget, Client, Network
+from evalgate.adapters.github.client import Gone, Refused
+from evalgate.adapters.github.http import TooLarge
+from evalgate.errors import Forbidden, NotFound, Unreachable
+
+pytestmark = pytest.mark.shared
+
+RUN = "/actions/runs/8001"
+CLOSED = "http://127.0.0.1:9"
+
+
+class Bytes:
+    def __init__(self):
+        self.received = b""
+
+    def begin(self):
+        self.received = b""
+        return self
+
+    def write(self, data):
+        self.received += data
+
+
+@pytest.fixture
+def sink():
+    return Bytes()
+
+
+def test_a_request_says_who_asks_and_which_version_it_speaks(hub, client):
+    client.get(RUN)
+    headers = hub.requests[0]["headers"]
+    assert headers["User-Agent"].startswith("evalgate/")
+    assert headers["X-GitHub-Api-Version"] == "2022-11-28"
+    assert headers["Authorization"] == "Bearer <ghs_write>"
+    assert headers["Accept-Encoding"] == "identity"
+
+
+def test_no_netrc_and_no_proxy_of_the_environment_is_used(hub, client, tmp_path, monkeypatch):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login mallory password stolen\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("HTTP_PROXY", CLOSED)
+    client.get(RUN)
+    assert hub.requests[0]["headers"]["Authorization"] == "Bearer <ghs_write>"
+
+
+def test_a_proxy_handed_in_is_used_except_for_hosts_that_need_none(hub):
+    through = Network(proxies={"http": CLOSED})
+    with pytest.raises(Unreachable, match="proxy"):
+        Client(site_of(hub, network=through), Budget(20, sleep=[].append)).get(RUN)
+    around = Network(proxies={"http": CLOSED}, no_proxy="example.com,127.0.0.1")
+    client = Client(site_of(hub, network=around))
+    assert client.get(RUN)["id"] == 8001
+    client.close()
+
+
+def test_a_renamed_repository_is_followed_on_the_same_host(hub, budget):
+    hub.state["renamed_from"] = ["acme/old"]
+    client = Client(site_of(hub, repository="acme/old"), budget)
+    assert client.get(RUN)["id"] == 8001
+    client.close()
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.2:9/x", "https://example.com/", "", "ftp://x/"])
+def test_a_redirect_elsewhere_never_gets_the_token(hub, client, place):
+    hub.fail({"kind": "redirect", "status": 302, "location": place}, path=RUN, times=-1)
+    with pytest.raises(Unreachable):
+        client.get(RUN)
+
+
+def test_a_change_is_not_sent_on_where_the_redirect_drops_the_method(hub, client):
+    location = f"{hub.info.api}/repositories/1001/issues/7/comments"
+    hub.fail({"kind": "redirect", "status": 302, "location": location}, method="POST")
+    with pytest.raises(Unreachable, match="redirect"):
+        client.send("POST", "/issues/7/comments", {"body": "x"})
+    assert hub.state["comments"] == []
+
+
+def test_a_next_page_on_another_host_is_not_asked_for(hub, client):
+    link = '<http://127.0.0.2:9/steal>; rel="next"'
+    hub.fail({"kind": "status", "status": 200, "headers": {"Link": link}, "body": []}, path="comments")
+    with pytest.raises(Unreachable, match="another host"):
+        list(client.pages("/issues/7/comments"))
+
+
+def test_a_server_that_drips_is_left_at_the_deadline(hub, site):
+    hub.fail({"kind": "drip", "chunk": 1, "interval": 0.2}, path=RUN, times=-1)
+    started = time.monotonic()
+    with pytest.raises(Unreachable):
+        Client(site, Budget(0.7)).get(RUN)
+    assert time.monotonic() - started < 2
+
+
+def test_a_server_that_says_nothing_is_left_at_the_deadline(hub, site):
+    hub.fail({"kind": "hang", "seconds": 2}, path=RUN, times=-1)
+    started = time.monotonic()
+    with pytest.raises(Unreachable, match="no whole answer"):
+        Client(site, Budget(0.5)).get(RUN)
+    assert time.monotonic() - started < 1.5
+
+
+def test_a_dead_server_is_unreachable_in_our_words(hub):
+    client = Client(site_of(hub, api_url=CLOSED), Budget(20, sleep=[].append))
+    with pytest.raises(Unreachable) as caught:
+        client.get(RUN)
+    assert str(caught.value) == "no answer (the connection failed)"
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(401, Forbidden), (403, Forbidden), (404, NotFound), (410, Gone), (422, Refused)]
+)
+def test_a_status_becomes_an_error_of_ours(hub, client, status, error):
+    hub.fail({"kind": "status", "status": status, "body": "<secret>"}, path=RUN)
+    with pytest.raises(error) as caught:
+        client.get(RUN)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "bad_json"},
+        {"kind": "html_502"},
+        {"kind": "truncate", "keep": 0.5},
+        {"kind": "truncate", "keep": 0.5, "lie": True},
+        {"kind": "reset_mid"},
+        {"kind": "status", "status": 429, "headers": {"Retry-After": 2}},
+        {"kind": "primary_rate_limit", "reset_in": 5},
+    ],
+)
+def test_a_passing_trouble_is_outwaited(hub, client, fault, pauses):
+    hub.fail(fault, path=RUN, times=2)
+    assert client.get(RUN)["id"] == 8001
+    assert len(pauses) == 2
+
+
+def test_a_missing_permission_is_not_asked_for_twice(hub, client, pauses):
+    hub.fail({"kind": "forbidden"}, path=RUN, times=-1)
+    with pytest.raises(Forbidden):
+        client.get(RUN)
+    assert pauses == []
+
+
+def test_a_download_over_the_limit_is_stopped(hub, client, sink):
+    artifact = hub.plant(files={"a": "x" * 500})
+    with pytest.raises(TooLarge):
+        client.download(f"/actions/artifacts/{artifact['id']}/zip", sink.begin, 100)
+    assert len(sink.received) <= 100
+
+
+def test_the_download_gets_no_token_and_a_signature_that_ran_out_is_renewed(hub, client, sink):
+    artifact = hub.plant()
+    hub.fail({"kind": "status", "status": 403}, listener="blob")
+    client.download(f"/actions/artifacts/{artifact['id']}/zip", sink.begin, 10_000)
+    assert len(sink.received) == artifact["size"]
+    from_storage = [request for request in hub.requests if request["listener"] == "blob"]
+    assert len(from_storage) == 2
+    assert not [request for request in from_storage if "Authorization" in request["headers"]]
+
+
+def test_a_download_is_not_led_from_https_to_http(hub, sink):
+    hub.fail({"kind": "redirect", "status": 302, "location": "ftp://127.0.0.2/x"}, path="/zip")
+    client = Client(site_of(hub), Budget(20, sleep=[].append))
+    with pytest.raises(Unreachable, match="https"):
+        client.download("/actions/artifacts/1/zip", sink.begin, 100)
+    client.close()
+
+
+def test_what_is_asked_is_traced_without_the_query(hub, site, budget, sink):
+    lines = []
+    artifact = hub.plant()
+    client = Client(site, budget, lines.append)
+    client.download(f"/actions/artifacts/{artifact['id']}/zip", sink.begin, 10_000)
+    client.close()
+    assert [line.rpartition(" ")[2] for line in lines] == ["302", "200"]
+    assert "sig" not in "".join(lines)
+
+
+def test_no_secret_shows_in_a_repr(site):
+    assert "ghs_write" not in repr(site)
+    assert site.runtime_token not in repr(site)

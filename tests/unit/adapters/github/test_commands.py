@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.adapters.github.commands import Annotations, command
+from evalgate.models.annotation import Annotation
+
+
+def runner_reads(line: str):
+    """The command a runner would see in a line: name, properties, data; None where it sees none."""
+    stripped = line.lstrip()
+    if not stripped.startswith("::") or "::" not in stripped[2:]:
+        return ("##[",) if "##[" in line else None
+    name, _, properties = stripped[2 : stripped.index("::", 2)].partition(" ")
+    pairs = dict(pair.split("=", 1) for pair in properties.split(",") if "=" in pair)
+    return name, pairs, stripped[stripped.index("::", 2) + 2 :]
+
+
+def test_a_place_and_a_title_become_properties():
+    line = command(Annotation("error", "refund", "no call", "evals/a.yaml", 3, 5))
+    assert line == "::error file=evals/a.yaml,line=3,col=5,title=refund::no call"
+
+
+def test_a_file_that_is_no_plain_text_is_left_out():
+    assert command(Annotation("error", "t", "m", "a\n::set-env name=A::b", 3)) == "::error title=t::m"
+
+
+def test_percent_colon_and_comma_are_escaped_where_they_would_end_something():
+    assert command(Annotation("warning", "a:b,c%", "50%: d,e")) == "::warning title=a%3Ab%2Cc%25::50%25: d,e"
+
+
+@given(st.text(), st.text(), st.one_of(st.none(), st.text()))
+def test_no_text_makes_another_command(title, message, file):
+    line = command(Annotation("notice", title, message, file, 1))
+    name, properties, _ = runner_reads(line)
+    assert name == "notice"
+    assert set(properties) <= {"file", "line", "title"}
+    assert "\n" not in line
+    assert "\r" not in line
+
+
+@pytest.mark.parametrize("hostile", ["::error::x", "  ::stop-commands::x", "##[error]x", "a\r\n::add-mask::e"])
+def test_hostile_messages_stay_data(hostile):
+    assert runner_reads(command(Annotation("error", hostile, hostile)))[0] == "error"
+
+
+def test_nine_of_a_level_and_then_their_number():
+    lines = Annotations().lines([Annotation("error", "t", f"m{number}") for number in range(14)])
+    assert [line for line in lines if line.startswith("::error title=t::m")] == lines[:9]
+    assert lines[9].startswith("::error::5 more")
+    assert lines[10] == "error: t: m9"
+    assert len(lines) == 15
+
+
+def test_levels_are_counted_apart_and_over_the_whole_step():
+    annotations = Annotations()
+    annotations.lines([Annotation("error", "t", "m")] * 10)
+    later = annotations.lines([Annotation("error", "t", "late"), Annotation("warning", "t", "w")])
+    assert later == ["error: t: late", "::warning title=t::w"]

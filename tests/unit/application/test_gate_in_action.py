@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fakes.world import (
+    FakeArtifacts,
+    FakeBaselines,
+    FakeFile,
+    FakeFolder,
+    FakeJudge,
+    FakePullRequest,
+    FakeStep,
+)
+from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
+
+from evalgate.application.gate_in_action import Task, World, gate_in_action
+from evalgate.application.request import Judgement, JudgeRequest
+from evalgate.errors import Forbidden, Unreachable
+from evalgate.models.annotation import Annotation
+from evalgate.models.comparison import BaselineInfo
+from evalgate.ports import FoundBaseline
+
+TASK = Task(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")
+FILES = {"results.json": b"{}", "comment.md": b"# c", "summary.md": b"# s", "junit.xml": b"<x/>"}
+EXACT = FoundBaseline(BaselineInfo("exact", sha="a" * 40, path="/tmp/exact.zip"), ["artifact 3 was refused"])
+OLDER = FoundBaseline(BaselineInfo("ancestor", sha="b" * 40, path="/tmp/older.zip", distance=2))
+
+
+def judged(verdict="pass", *, files=FILES, baseline_zip=None, suites=None, **changes):
+    suites = [a_suite("s", [a_scenario(), a_scenario("b", "HARD_FAIL")])] if suites is None else suites
+    document = results(suites, verdict, **changes)
+    annotations = [Annotation("error", "t", "m")]
+    return Judgement(document, files, annotations, baseline_zip=baseline_zip)
+
+
+def world_of(*answers, **parts):
+    given = {"judge": FakeJudge(list(answers)), "folder": FakeFolder(), "step": FakeStep()}
+    return World(**{**given, **parts})
+
+
+def test_a_pass_leaves_files_outputs_summary_annotations_and_one_comment():
+    world = world_of(judged(), pull_request=FakePullRequest(), junit=FakeFile())
+    assert gate_in_action(TASK, world) == 0
+    assert world.folder.files == FILES
+    assert world.step.summaries == ["# s"]
+    assert world.step.annotations == [Annotation("error", "t", "m")]
+    assert world.pull_request.comments == {"k": "# c"}
+    assert world.junit.content == b"<x/>"
+
+
+def test_a_fail_sets_every_output_and_its_exit_code():
+    world = world_of(judged("fail", baseline=a_baseline("exact")), pull_request=FakePullRequest())
+    assert gate_in_action(TASK, world) == 1
+    assert world.step.set == {
+        "verdict": "fail",
+        "exit-code": "1",
+        "score": "0.5",
+        "scenarios-total": "2",
+        "scenarios-passed": "1",
+        "scenarios-failed": "1",
+        "hard-fails": "1",
+        "regressions": "0",
+        "improvements": "0",
+        "cost-usd": "0.02",
+        "baseline-status": "exact",
+        "baseline-sha": a_baseline("exact")["sha"],
+        "baseline-path": "",
+        "results-path": ".evalgate/results.json",
+        "report-path": ".evalgate/comment.md",
+        "comment-id": "7",
+        "comment-url": "https://github.com/x#7",
+    }
+
+
+def test_wrong_input_sets_outputs_and_posts_nothing():
+    world = world_of(
+        judged("invalid", files={"results.json": b"{}"}, suites=[]), pull_request=FakePullRequest()
+    )
+    assert gate_in_action(TASK, world) == 2
+    assert (world.step.set["verdict"], world.step.set["report-path"]) == ("invalid", "")
+    assert world.pull_request.comments == {}
+    assert world.step.summaries == []
+
+
+def test_the_baseline_found_and_what_was_refused_go_to_the_judge():
+    world = world_of(judged(baseline=a_baseline("exact")), baselines=FakeBaselines([EXACT, OLDER]))
+    gate_in_action(TASK, world)
+    [request] = world.judge.requests
+    assert request.baseline == EXACT.info
+    assert request.notes == ["a note", "artifact 3 was refused"]
+
+
+def test_a_damaged_baseline_gives_way_to_the_next():
+    answers = judged(baseline=a_baseline("none")), judged(baseline=a_baseline("ancestor"))
+    world = world_of(*answers, baselines=FakeBaselines([EXACT, OLDER]))
+    gate_in_action(TASK, world)
+    assert [request.baseline for request in world.judge.requests] == [EXACT.info, OLDER.info]
+    assert world.step.set["baseline-status"] == "ancestor"
+
+
+def test_no_baseline_is_judged_once():
+    world = world_of(judged(baseline=a_baseline("none")), baselines=FakeBaselines([]))
+    gate_in_action(TASK, world)
+    assert len(world.judge.requests) == 1
+
+
+def test_damaged_baselines_without_end_are_not_tried_without_end():
+    many = [FoundBaseline(BaselineInfo("latest", path=f"/tmp/{number}.zip")) for number in range(9)]
+    world = world_of(judged(baseline=a_baseline("none")), baselines=FakeBaselines(many))
+    gate_in_action(TASK, world)
+    assert len(world.judge.requests) == 3
+
+
+@pytest.mark.parametrize("trouble", [Forbidden("may not"), Unreachable("is down")])
+@pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("fail", 1)])
+def test_a_comment_that_can_not_be_posted_is_a_warning(trouble, verdict, code):
+    world = world_of(judged(verdict), pull_request=FakePullRequest(trouble))
+    assert gate_in_action(TASK, world) == code
+    [warning] = [said for said in world.step.annotations if said.level == "warning"]
+    assert str(trouble) in warning.message
+    assert world.step.set["verdict"] == verdict
+
+
+def test_a_fork_gets_a_notice_and_no_comment():
+    world = world_of(judged(), pull_request=FakePullRequest())
+    gate_in_action(replace(TASK, from_fork=True), world)
+    assert world.pull_request.comments == {}
+    assert [said.level for said in world.step.annotations] == ["error", "notice"]
+
+
+def test_a_fork_gets_a_comment_where_it_is_asked_for():
+    world = world_of(judged(), pull_request=FakePullRequest())
+    gate_in_action(replace(TASK, from_fork=True, comment="always"), world)
+    assert world.pull_request.comments == {"k": "# c"}
+
+
+CHANGED = [a_suite("s", [a_scenario(change=a_change("improved"))])]
+UNCHANGED = [a_suite("s", [a_scenario(change=a_change("unchanged"))])]
+
+
+@pytest.mark.parametrize(
+    ("mode", "verdict", "suites", "begun"),
+    [
+        ("always", "pass", UNCHANGED, True),
+        ("off", "fail", CHANGED, False),
+        ("on-failure", "pass", CHANGED, False),
+        ("on-failure", "fail", UNCHANGED, True),
+        ("on-change", "pass", UNCHANGED, False),
+        ("on-change", "pass", CHANGED, True),
+        ("on-change", "fail", UNCHANGED, True),
+    ],
+)
+def test_a_comment_is_begun_as_the_mode_says(mode, verdict, suites, begun):
+    world = world_of(judged(verdict, suites=suites), pull_request=FakePullRequest())
+    gate_in_action(replace(TASK, comment=mode), world)
+    assert (world.pull_request.comments != {}) is begun
+
+
+def test_a_quiet_mode_keeps_a_comment_that_is_there_true():
+    world = world_of(judged(suites=UNCHANGED), pull_request=FakePullRequest(comments={"k": "old"}))
+    gate_in_action(replace(TASK, comment="on-failure"), world)
+    assert world.pull_request.comments == {"k": "# c"}
+
+
+def test_the_baseline_of_a_red_run_is_uploaded_too():
+    world = world_of(judged("fail", baseline_zip="/out/baseline.zip"), artifacts=FakeArtifacts())
+    assert gate_in_action(replace(TASK, artifact="b"), world) == 1
+    assert world.artifacts.uploaded == {"b": "/out/baseline.zip"}
+    assert world.step.set["baseline-path"] == ".evalgate/baseline.zip"
+
+
+def test_an_upload_that_fails_is_a_warning_that_names_the_step_to_add():
+    world = world_of(judged(baseline_zip="/out/baseline.zip"), artifacts=FakeArtifacts(Unreachable("no")))
+    assert gate_in_action(replace(TASK, artifact="b"), world) == 0
+    message = world.step.annotations[-1].message
+    assert "actions/upload-artifact" in message
+    assert "path: .evalgate/baseline.zip" in message
+
+
+def test_without_a_baseline_made_nothing_is_uploaded():
+    world = world_of(judged(), artifacts=FakeArtifacts())
+    gate_in_action(replace(TASK, artifact="b"), world)
+    assert world.artifacts.uploaded == {}
+
+
+def test_summary_and_annotations_can_be_turned_off():
+    world = world_of(judged())
+    gate_in_action(replace(TASK, annotate=False, summarise=False), world)
+    assert (world.step.summaries, world.step.annotations) == ([], [])
+
+
+def test_the_log_names_the_verdict_and_its_reasons_and_counts_the_rest():
+    reasons = [a_reason("hard_fail", f"m{number}", suite="s", scenario="x") for number in range(25)]
+    world = world_of(judged("fail", reasons=reasons))
+    gate_in_action(TASK, world)
+    assert world.step.lines[0] == "EvalGate: fail (exit code 1), 1 of 2 scenarios pass"
+    assert world.step.lines[1] == "- s / x: m0"
+    assert world.step.lines[-1] == "5 more reasons are in results.json"
+    assert len(world.step.lines) == 22
+
+
+def test_outputs_stand_before_github_is_asked_for_anything():
+    class Ends(FakePullRequest):
+        def upsert_comment(self, key, body, *, create=True):
+            raise SystemExit(143)
+
+    world = world_of(judged("fail"), pull_request=Ends())
+    with pytest.raises(SystemExit):
+        gate_in_action(TASK, world)
+    assert world.step.set["exit-code"] == "1"
