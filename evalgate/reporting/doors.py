@@ -57,22 +57,25 @@ def fence(text: str, limit: int = FENCE_LIMIT) -> str:
     return f"{ticks}text\n{body}\n{ticks}"
 
 
-def oneline(text: str, limit: int = SPAN_LIMIT) -> str:
-    """The text redacted, visible and on one line, cut to `limit` characters; not yet wrapped or escaped."""
-    seen = redact(visible(text if len(text) <= _LOOKED_AT else text[:_LOOKED_AT]))
+def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
+    """The text redacted, visible and on one line, cut to `limit` characters (None: whole); not escaped."""
+    looked_at = text if limit is None or len(text) <= _LOOKED_AT else text[:_LOOKED_AT]
+    seen = redact(visible(looked_at))
     if "\n" in seen:
         seen = seen.replace("\n", BREAK)
+    if limit is None:
+        return seen
     shown, left = _cut(seen, limit, len(text))
     return f"{shown}\u2026 (+{left})" if left else shown
 
 
-def logsafe(text: str, limit: int = LOG_LIMIT) -> str:
+def logsafe(text: str, limit: int | None = LOG_LIMIT) -> str:
     """The text as one line in which the runner of GitHub Actions finds no command."""
     line = oneline(text, limit).replace("\t", " ").replace("##[", "# #[")
     return _LEADING_COMMAND.sub(r"\1: ", line)
 
 
-def terminal(text: str, limit: int = SPAN_LIMIT) -> str:
+def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
     """The text for a terminal: no control byte; and no command, since a terminal may be a job's log."""
     return logsafe(text, limit)
 

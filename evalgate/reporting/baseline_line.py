@@ -1,0 +1,56 @@
+"""Which baseline a report speaks of, in one line that can't be mistaken for another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.doors import span
+from evalgate.reporting.wording import age, counted
+
+if TYPE_CHECKING:
+    from evalgate.models.results import BaselineDoc, ResultsDoc
+
+SHORT_SHA = 7
+_STATUS = {
+    "exact": "of the base commit",
+    "latest": "the latest of the base branch, not of the base commit",
+    "given": "given by hand",
+    "drifted": "made with other settings or another version of EvalGate, so differences may come from that",
+}
+_WITHOUT = {
+    "none": "none yet, so changes can't be shown; the next push to the base branch leaves one",
+    "expired": "expired, so changes can't be shown; the next push to the base branch leaves a new one",
+    "unreachable": "GitHub did not answer, so changes can't be shown",
+}
+
+
+def baseline_line(document: ResultsDoc) -> str:
+    """One sentence of Markdown."""
+    baseline = document["baseline"]
+    commit = document["commit"]
+    tested = f"**Commit** {span(commit[:SHORT_SHA])} \u00b7 " if commit else ""
+    if baseline is None:
+        return f"{tested}**Baseline** not asked for"
+    status = baseline["status"]
+    if status in _WITHOUT:
+        return f"{tested}**Baseline** {_WITHOUT[status]}"
+    facts = [fact for fact in (_status(baseline), _age(baseline)) if fact]
+    return f"{tested}**Baseline** {_what(baseline)} \u00b7 {', '.join(facts)}"
+
+
+def _what(baseline: BaselineDoc) -> str:
+    if baseline["sha"]:
+        return span(baseline["sha"][:SHORT_SHA])
+    return span(baseline["path"]) if baseline["path"] else "of an unknown commit"
+
+
+def _status(baseline: BaselineDoc) -> str:
+    status, distance = baseline["status"], baseline["distance"]
+    if status == "ancestor":
+        back = f"{counted(distance, 'commit')} before" if distance else "an ancestor of"
+        return f"{back} the base commit"
+    return _STATUS.get(status) or span(status)
+
+
+def _age(baseline: BaselineDoc) -> str:
+    return "" if baseline["age_seconds"] is None else age(baseline["age_seconds"])

@@ -1,0 +1,74 @@
+"""JUnit XML, as test reporters read it: a suite a suite, a test case a scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.doors import xml
+from evalgate.reporting.scenarios import first_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.results import ResultsDoc, ScenarioDoc, SuiteDoc
+
+_FAILURES = frozenset({"FAIL", "PARTIAL", "HARD_FAIL", "MISSING"})
+
+
+def junit(document: ResultsDoc) -> bytes:
+    """FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped."""
+    suites = document["suites"]
+    scenarios = [scenario for suite in suites for scenario in suite["scenarios"]]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="evalgate" {_counts(scenarios)}>']
+    for suite in suites:
+        lines += _suite(suite)
+    lines.append("</testsuites>\n")
+    return "\n".join(lines).encode("utf-8")
+
+
+def _suite(suite: SuiteDoc) -> Iterator[str]:
+    name = xml(suite["suite"])
+    yield f'  <testsuite name="{name}" file="{xml(suite["path"])}" {_counts(suite["scenarios"])}>'
+    for scenario in suite["scenarios"]:
+        yield from _case(name, suite["path"], scenario)
+    yield "  </testsuite>"
+
+
+def _case(suite: str, path: str, scenario: ScenarioDoc) -> Iterator[str]:
+    variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
+    location = scenario["location"]
+    line = f' line="{location["line"]}"' if location and location["line"] is not None else ""
+    file = location["file"] if location else path
+    head = (
+        f'    <testcase classname="{suite}" name="{xml(scenario["id"] + variant)}" file="{xml(file)}"{line}'
+        f' time="{_seconds(scenario):.3f}"'
+    )
+    element = _element(scenario["verdict"])
+    if element is None:
+        yield f"{head}/>"
+        return
+    verdict = xml(scenario["verdict"])
+    reason = xml(first_reason(scenario))
+    kind = "" if element == "skipped" else f' type="{verdict}"'
+    yield f"{head}>"
+    yield f'      <{element}{kind} message="{verdict}: {reason}"/>'
+    yield "    </testcase>"
+
+
+def _element(verdict: str) -> str | None:
+    if verdict in _FAILURES:
+        return "failure"
+    return {"PASS": None, "NOT_EVALUABLE": "skipped"}.get(verdict, "error")
+
+
+def _counts(scenarios: list[ScenarioDoc]) -> str:
+    elements = [_element(scenario["verdict"]) for scenario in scenarios]
+    return (
+        f'tests="{len(scenarios)}" failures="{elements.count("failure")}" errors="{elements.count("error")}"'
+        f' skipped="{elements.count("skipped")}" time="{sum(map(_seconds, scenarios)):.3f}"'
+    )
+
+
+def _seconds(scenario: ScenarioDoc) -> float:
+    """Known seconds of all trials: this format has no word for unknown."""
+    return sum(trial["latency_seconds"] or 0.0 for trial in scenario["trials"])

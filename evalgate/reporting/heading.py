@@ -1,0 +1,105 @@
+"""The first line that people read: one verdict, never greener than the run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.reporting.wording import counted, listed
+
+if TYPE_CHECKING:
+    from evalgate.models.results import ResultsDoc, SummaryDoc
+
+PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
+
+_BLOCKING = {
+    "hard_fail": "hard-failed",
+    "new_hard_fail": "newly hard-failed",
+    "broken": "broke",
+    "below_threshold": "fell below threshold",
+    "regression": "regressed",
+    "not_evaluable": "could not be evaluated",
+}
+_UNJUDGED = {
+    "no_traces": "a suite has neither traces nor scenarios",
+    "nothing_evaluated": "no scenario was evaluated",
+    "min_evaluated": "too few scenarios were evaluated",
+    "no_baseline": "there is no baseline",
+    "unreachable": "the baseline could not be fetched from GitHub",
+}
+
+
+class Heading(NamedTuple):
+    """A sign, the sentence, and what follows from it where nothing is blocked."""
+
+    sign: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.sign} EvalGate {self.text}"
+
+
+def heading(document: ResultsDoc) -> Heading:
+    """The verdict in one line."""
+    summary = document["summary"]
+    verdict = document["verdict"]
+    if verdict == "invalid" or summary is None:
+        return Heading(INVALID, f"could not run: {counted(len(document['reasons']), 'mistake')} in its input")
+    if verdict == "fail":
+        return _failed(document)
+    if verdict == "cannot_judge":
+        return _unjudged(document)
+    return _passed(summary)
+
+
+def unblocked_failures(summary: SummaryDoc) -> list[str]:
+    """What failed in a run, in words that can follow each other: "2 scenarios hard-failed", "3 are ..."."""
+    hard = summary["hard_fails"] + summary["errors"] + summary["missing"]
+    below = summary["failed"] + summary["partial"]
+    found = [
+        (hard, "hard-failed"),
+        (below, "is below threshold" if below == 1 else "are below threshold"),
+        (summary["not_evaluable"], "could not be evaluated"),
+    ]
+    if not any(number for number, _ in found):
+        found = [(summary["regressions"], "regressed")]
+    return _scenarios([(number, words) for number, words in found if number])
+
+
+def _scenarios(found: list[tuple[int, str]]) -> list[str]:
+    """`3 scenarios hard-failed`, `1 broke`: the noun once."""
+    return [
+        f"{f'{number:,}' if index else counted(number, 'scenario')} {words}"
+        for index, (number, words) in enumerate(found)
+    ]
+
+
+def _passed(summary: SummaryDoc) -> Heading:
+    failures = unblocked_failures(summary)
+    if failures:
+        return Heading(ATTENTION, f"passed, but {listed(failures)} (not in fail_on)")
+    if not summary["scenarios"]:
+        return Heading(ATTENTION, "passed, but there was nothing to evaluate")
+    return Heading(PASSED, f"passed: {_all_of(summary['scenarios'])}")
+
+
+def _all_of(number: int) -> str:
+    return "the one scenario passes" if number == 1 else f"all {number:,} scenarios pass"
+
+
+def _failed(document: ResultsDoc) -> Heading:
+    codes = Counter(reason["code"] for reason in document["reasons"])
+    found = [(codes[code], words) for code, words in _BLOCKING.items() if codes[code]]
+    what = listed(_scenarios(found)) or "see the reasons below"
+    if document["report_only"]:
+        return Heading(FAILED, f"would fail: {what} (report-only, nothing is blocked)")
+    return Heading(FAILED, f"failed: {what}")
+
+
+def _unjudged(document: ResultsDoc) -> Heading:
+    codes = [reason["code"] for reason in document["reasons"]]
+    words = [words for code, words in _UNJUDGED.items() if code in codes]
+    text = f"cannot judge: {listed(words) or 'see the reasons below'}"
+    return Heading(
+        ATTENTION, f"{text} (report-only, nothing is blocked)" if document["report_only"] else text
+    )

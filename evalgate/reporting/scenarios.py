@@ -1,0 +1,117 @@
+"""Scenarios of a results document, sorted into what a reader must see first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.models.run import HARD_FAILS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.results import AssertionDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+
+_WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
+_CHANGES_FIRST = ("broken", "regressed", "inconclusive", "new", "fixed", "improved", "removed")
+BAD_OUTCOMES = frozenset({"failed", "error", "not_evaluable"})
+
+
+class Placed(NamedTuple):
+    """A scenario and the suite it stands in."""
+
+    suite: SuiteDoc
+    scenario: ScenarioDoc
+
+    @property
+    def kind(self) -> str:
+        """The kind of its change; `unchanged` where nothing was compared."""
+        change = self.scenario["change"]
+        return change["kind"] if change else "unchanged"
+
+
+class FailedCheck(NamedTuple):
+    """A check over the trials of a scenario: how often it failed, and its first failure."""
+
+    failed: int
+    trials: int
+    first: AssertionDoc
+
+
+@dataclass(slots=True)
+class Sorted:
+    """Every scenario in exactly one list, each list worst first."""
+
+    failures: list[Placed] = field(default_factory=list)
+    regressed: list[Placed] = field(default_factory=list)
+    below: list[Placed] = field(default_factory=list)
+    other_changes: list[Placed | RemovedDoc] = field(default_factory=list)
+    passing: list[Placed] = field(default_factory=list)
+
+
+def sort_scenarios(document: ResultsDoc) -> Sorted:
+    """Failures are hard fails, what broke, and what the decision names as a reason."""
+    gating = {
+        (reason.get("suite"), reason.get("scenario"), reason.get("variant")) for reason in document["reasons"]
+    }
+    lists = Sorted()
+    for suite in document["suites"]:
+        for scenario in suite["scenarios"]:
+            placed = Placed(suite, scenario)
+            named = (suite["suite"], scenario["id"], scenario["variant"]) in gating
+            _list_for(placed, lists, is_named=named).append(placed)
+    lists.failures.sort(key=_severity)
+    lists.below.sort(key=_severity)
+    lists.other_changes.sort(key=_change_order)
+    lists.other_changes.extend(document["removed"])
+    return lists
+
+
+def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
+    """Checks that did not pass, over all trials: required ones first, then by weight lost."""
+    found: dict[tuple[str, str], list[AssertionDoc]] = {}
+    trials = len(scenario["trials"])
+    for assertion in _assertions(scenario):
+        if assertion["outcome"] in BAD_OUTCOMES:
+            found.setdefault((assertion["name"], assertion["type"]), []).append(assertion)
+    checks = [FailedCheck(min(len(failed), trials), trials, failed[0]) for failed in found.values()]
+    return sorted(
+        checks, key=lambda check: (not check.first["required"], -check.failed * check.first["weight"])
+    )
+
+
+def first_reason(scenario: ScenarioDoc) -> str:
+    """Why a scenario is what it is, in one line; empty where nothing says so."""
+    checks = failed_checks(scenario)
+    if scenario["verdict"] == "ERROR" or not checks:
+        said = [trial["reason"] for trial in scenario["trials"] if trial["reason"]]
+        return next(iter(said), None) or scenario["reason"] or ""
+    return f"{checks[0].first['name']}: {checks[0].first['reason']}"
+
+
+def _assertions(scenario: ScenarioDoc) -> Iterator[AssertionDoc]:
+    for trial in scenario["trials"]:
+        yield from trial["assertions"]
+
+
+def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] | list[Placed | RemovedDoc]:
+    verdict, kind = placed.scenario["verdict"], placed.kind
+    if verdict in HARD_FAILS or kind == "broken" or is_named:
+        return lists.failures
+    if kind == "regressed":
+        return lists.regressed
+    if verdict != "PASS":
+        return lists.below
+    return lists.passing if kind == "unchanged" else lists.other_changes
+
+
+def _severity(placed: Placed) -> tuple[int, int]:
+    return placed.kind != "broken", _rank(_WORST_FIRST, placed.scenario["verdict"])
+
+
+def _change_order(change: Placed | RemovedDoc) -> int:
+    return _rank(_CHANGES_FIRST, change.kind if isinstance(change, Placed) else "removed")
+
+
+def _rank(order: tuple[str, ...], word: str) -> int:
+    return order.index(word) if word in order else len(order)

@@ -1,0 +1,114 @@
+"""What templates may see: a public promise. Every text is finished Markdown; fields are added, not renamed.
+
+Text of strangers has passed its door before it gets here, so no template can forget to escape it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[T]):
+    """As many of a list as there was room for, worst first; `total` counts all of them."""
+
+    shown: tuple[T, ...]
+    total: int
+
+    @property
+    def left(self) -> int:
+        """How many are not shown."""
+        return self.total - len(self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One sentence; `kind` is a word of GitHub's alerts: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRow:
+    """A line of the suite table. Deltas are empty where nothing moved or nothing is known."""
+
+    name: str
+    verdict: str
+    passed: str
+    passed_delta: str
+    score: str
+    score_delta: str
+    changes: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check that did not pass: in how many of the trials, and why in the first of them."""
+
+    name: str
+    is_required: bool
+    failed: int
+    trials: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A scenario told at length. `facts` are short remarks; `evidence` is a fenced block or empty."""
+
+    name: str
+    verdict: str
+    facts: tuple[str, ...]
+    reason: str
+    checks: tuple[CheckRow, ...]
+    checks_left: int
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRow:
+    """A scenario in one line of a table."""
+
+    name: str
+    verdict: str
+    change: str
+    score: str
+    score_delta: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of the run; `delta` is its move since the baseline or empty."""
+
+    name: str
+    value: str
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole report."""
+
+    heading: str
+    alert: Alert | None
+    baseline: str
+    suites: Rows[SuiteRow]
+    figures: tuple[Figure, ...]
+    failures: Rows[Failure]  # hard fails, what broke and what gates: told at length
+    more_failures: Rows[ScenarioRow]  # the same, for which there was no such room
+    regressed: Rows[ScenarioRow]
+    below: Rows[ScenarioRow]  # below threshold or not evaluable, and none of the above
+    other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
+    passing: Rows[ScenarioRow]
+    reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
+    warnings: Rows[str]
+    unclaimed: Rows[str]
+    skipped: int
+    command: str
+    report_url: str  # empty where there is none
+    version: str

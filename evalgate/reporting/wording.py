@@ -1,0 +1,97 @@
+"""Figures and words as people read them: nothing rounds to a certainty that is not there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+UNKNOWN = "unknown"
+DASH = "\u2013"
+_MINUS = "\u2212"
+_LEAST, _MOST = 0.005, 0.995
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 scenario`, `2 scenarios`, `1,000 scenarios`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
+def percent(share: float | None) -> str:
+    """A share as a whole percentage; 0% and 100% only where they are exact."""
+    if share is None:
+        return UNKNOWN
+    if 0 < share < _LEAST:
+        return "<1%"
+    if _MOST < share < 1:
+        return ">99%"
+    return f"{share * 100:.0f}%"
+
+
+def score(value: float | None) -> str:
+    """A score with two digits; 0.00 and 1.00 only where they are exact."""
+    if value is None:
+        return DASH
+    if 0 < value < _LEAST:
+        return "<0.01"
+    if _MOST <= value < 1:
+        return ">0.99"
+    return f"{value:.2f}"
+
+
+def points(delta: float | None) -> str:
+    """A move of a score, signed; nothing for none."""
+    if not delta:
+        return ""
+    return f"+{score(delta)}" if delta > 0 else f"{_MINUS}{score(-delta)}"
+
+
+def steps(delta: int | None) -> str:
+    """A move of a count, signed; nothing for none."""
+    if not delta:
+        return ""
+    return f"+{delta:,}" if delta > 0 else f"{_MINUS}{-delta:,}"
+
+
+def dollars(amount: float | None) -> str:
+    """An amount of US dollars, without the sign that starts a formula in Markdown."""
+    if amount is None:
+        return UNKNOWN
+    return f"{amount:,.2f} USD" if amount == 0 or abs(amount) >= 1 else f"{amount:.3g} USD"
+
+
+def seconds(amount: float | None) -> str:
+    """A time in seconds."""
+    if amount is None:
+        return UNKNOWN
+    return f"{amount:,.1f} s" if amount == 0 or amount >= 1 else f"{amount * 1000:.3g} ms"
+
+
+def count(amount: int | None) -> str:
+    """A count with its thousands apart."""
+    return UNKNOWN if amount is None else f"{amount:,}"
+
+
+def relative(before: float | None, now: float | None) -> str:
+    """A move relative to what was, `+35%`; nothing where a side is unknown or nothing moved."""
+    if before is None or now is None or before <= 0 or before == now:
+        return ""
+    share = now / before - 1
+    sign = "+" if share > 0 else _MINUS
+    return f"{sign}{percent(abs(share)) if abs(share) < 1 else f'{abs(share) * 100:,.0f}%'}"
+
+
+def age(seconds_: int) -> str:
+    """An age in the largest unit that counts at least one."""
+    if seconds_ >= _DAY:
+        return f"{counted(seconds_ // _DAY, 'day')} old"
+    if seconds_ >= _HOUR:
+        return f"{counted(seconds_ // _HOUR, 'hour')} old"
+    return f"{counted(max(seconds_, 0) // _MINUTE, 'minute')} old"
