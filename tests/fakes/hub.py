@@ -64,6 +64,11 @@ class FakeHub:
     def violations(self) -> list[dict[str, Any]]:
         return [problem for problem in self._hub.problems if problem["level"] == "error"]
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a planned fault is being acted out."""
+        return any(rule["_used"] for rule in self._hub.faults.rules)
+
     def ready_file(self, path: Path) -> Path:
         path.write_text(json.dumps(self._hub.info()), encoding="utf-8")
         return path

@@ -79,7 +79,7 @@ class FakeBaselines:
 
 @dataclass
 class FakePullRequest:
-    trouble: Exception | None = None
+    trouble: BaseException | None = None
     comments: dict[str, str] = field(default_factory=dict)
 
     def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:

@@ -201,11 +201,7 @@ def test_the_log_names_the_verdict_and_its_reasons_and_counts_the_rest():
 
 
 def test_outputs_stand_before_github_is_asked_for_anything():
-    class Ends(FakePullRequest):
-        def upsert_comment(self, key, body, *, create=True):
-            raise SystemExit(143)
-
-    world = world_of(judged("fail"), pull_request=Ends())
+    world = world_of(judged("fail"), pull_request=FakePullRequest(SystemExit(143)))
     with pytest.raises(SystemExit):
         gate_in_action(TASK, world)
     assert world.step.set["exit-code"] == "1"

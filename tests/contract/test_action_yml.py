@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from results_builder import a_baseline, a_scenario, a_suite, results
+
+from evalgate.application.step_outputs import comment_outputs, outputs_of
+from evalgate.ports import Comment
+from evalgate.settings import Inputs
+from evalgate.settings.inputs import READERS, spelt
+
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = {"results-path": "", "report-path": "", "baseline-path": ""}
+
+
+@pytest.fixture(scope="module")
+def action():
+    return yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+
+
+def readme_table(heading: str) -> list[str]:
+    """Names in the first column of the table below a heading."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+
+def test_the_inputs_are_those_that_settings_read(action):
+    assert list(action["inputs"]) == [spelt(known.name) for known in fields(Inputs)]
+
+
+def test_the_readme_names_the_same_inputs(action):
+    assert readme_table("Inputs") == list(action["inputs"])
+
+
+def test_the_readme_names_the_same_outputs(action):
+    assert sorted(readme_table("Outputs")) == sorted(action["outputs"])
+
+
+def test_every_default_means_what_leaving_it_out_means(action):
+    unset = Inputs()
+    for name, described in action["inputs"].items():
+        field, default = name.replace("-", "_"), described["default"]
+        if default and field != "github_token":
+            assert READERS[field](default) == getattr(unset, field)
+
+
+def test_the_token_defaults_to_the_jobs(action):
+    assert action["inputs"]["github-token"]["default"] == "${{ github.token }}"
+
+
+def test_the_outputs_are_those_that_a_run_sets(action):
+    document = results([a_suite("s", [a_scenario()])], baseline=a_baseline())
+    told = {**outputs_of(document, PATHS), **comment_outputs(Comment(1, "", created=True, changed=True))}
+    assert sorted(action["outputs"]) == sorted(told)
+
+
+def test_it_is_a_container_built_from_the_dockerfile(action):
+    assert action["runs"] == {"using": "docker", "image": "Dockerfile"}
+
+
+def test_it_is_valid_by_githubs_own_schema():
+    tool = Path(sys.executable).with_name("check-jsonschema")
+    checked = subprocess.run(
+        [tool, "--builtin-schema", "vendor.github-actions", ROOT / "action.yml"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_image_installs_what_is_locked_by_hash_and_never_our_package_by_name():
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^FROM python:3\.12\.\d+-slim-bookworm", dockerfile, re.MULTILINE)
+    assert "--require-hashes" in dockerfile
+    assert '"-I"' in dockerfile
+    assert not re.search(r"pip install[^\n]*evalgate(?!/)", dockerfile)
+
+
+def test_the_image_holds_every_dependency_and_no_extra():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = set(
+        re.findall(r"^([a-z0-9_.-]+)==", (ROOT / "requirements/image.txt").read_text(), re.MULTILINE)
+    )
+    named = {re.split(r"[<>=!~]", dependency)[0].strip() for dependency in project["dependencies"]}
+    assert named <= locked
+    assert "rich" not in locked
