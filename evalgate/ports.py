@@ -108,7 +108,7 @@ class OutputFolder(Protocol):
     """Where a run leaves its files."""
 
     def path(self, name: str) -> str:
-        """The full path of one of our files."""
+        """The full path of one of our files, whose folder is made."""
 
     def write(self, name: str, content: bytes) -> None:
         """Writes one of our files whole; files of others are not touched."""

@@ -21,7 +21,11 @@ class OutputFolder:
             self._stay_inside(Path(root).resolve())
 
     def path(self, name: str) -> str:
-        """Where the file of that name lies."""
+        """Where the file of that name lies; its folder is there."""
+        try:
+            self._make()
+        except OSError as error:
+            raise self._refusal(name, error) from None
         return str(self._folder / name)
 
     def write(self, name: str, content: bytes) -> None:
@@ -34,8 +38,11 @@ class OutputFolder:
                 stream.write(content)
             draft.replace(target)
         except OSError as error:
-            reason = f"can't write {self.path(name)}: {error.strerror or 'the system refused'}"
-            raise SettingError(Problem(reason, None, "name another folder with --output-dir")) from None
+            raise self._refusal(name, error) from None
+
+    def _refusal(self, name: str, error: OSError) -> SettingError:
+        reason = f"can't write {self._folder / name}: {error.strerror or 'the system refused'}"
+        return SettingError(Problem(reason, None, "name another folder with --output-dir"))
 
     def _make(self) -> None:
         if self._folder.is_dir():

@@ -5,7 +5,7 @@ Everything hostile (suites, traces, baselines) is read behind this door and nowh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalgate.application.baseline import NAME, config_hash, parts_of, take_in
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         Progress,
         SuiteSource,
         TraceSource,
-        TraceSpool,
     )
     from evalgate.suite.models import Configuration
 
@@ -69,6 +68,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     _check(configuration, request, tools.traces)
     policies = policies_of(configuration, request.fail_on)
     known = take_in(request, tools.baselines, config_hash(configuration), now)
+    target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
     spool = tools.baselines.spool() if request.make_baseline_zip else None
     try:
         run = evaluate(
@@ -89,7 +89,12 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         )
         warnings = [*configuration.warnings, *known.warnings, *map(Problem, request.notes)]
         judgement = report(request, Findings(run, comparison, decision, known.info, warnings), now)
-        return judgement if spool is None else _with_baseline(judgement, request, configuration, tools, spool)
+        if spool is None:
+            return judgement
+        results = judgement.files["results.json"]
+        parts = parts_of(request, configuration, results, judgement.results["created_at"], spool)
+        said = tools.baselines.write(target, parts)
+        return replace(judgement, baseline_zip=target, warnings=[str(problem) for problem in said])
     finally:
         if spool is not None:
             spool.close()
@@ -103,23 +108,6 @@ def compare_runs(run: Run, before: ResultsDoc, policies: Policies) -> Comparison
     """A run against the results of an earlier one."""
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     return compare(standings_of_run(run), standings_of(before), rules)
-
-
-def _with_baseline(
-    judgement: Judgement,
-    request: JudgeRequest,
-    configuration: Configuration,
-    tools: Tools,
-    spool: TraceSpool,
-) -> Judgement:
-    """The same judgement, once the baseline it leaves for later runs is written."""
-    from dataclasses import replace
-
-    results = judgement.files["results.json"]
-    parts = parts_of(request, configuration, results, judgement.results["created_at"], spool)
-    path = tools.output.path(NAME)
-    said = tools.baselines.write(path, parts)
-    return replace(judgement, baseline_zip=path, warnings=[str(problem) for problem in said])
 
 
 def _check(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:

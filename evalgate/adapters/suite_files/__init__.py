@@ -63,7 +63,7 @@ class SuiteFiles:
                         documents[each] = found
         suites = self._parse(documents, shared, mistakes, warnings)
         if mistakes.problems:
-            raise SuiteError(*mistakes.problems)
+            raise SuiteError(*sorted(mistakes.problems, key=_place))
         policy = project.policy if project is not None else PolicyEntry()
         return Configuration(suites, policy, warnings, written)
 
@@ -147,6 +147,11 @@ def _bound(suites: dict[str, Suite]) -> None:
     written = {id(one) for suite in suites.values() for each in suite.scenarios for one in each.assertions}
     if len(written) > MAX_ASSERTIONS:
         raise OverLimit(f"{len(written):,} assertions, a run may have {MAX_ASSERTIONS:,}")
+
+
+def _place(problem: Problem) -> tuple[str, int, int]:
+    file, line, column = problem.location or ("", None, None)
+    return file, line or 0, column or 0
 
 
 def _is_project(value: Any) -> bool:

@@ -1,0 +1,125 @@
+"""Fakes of the core's ports: suites from text, traces from a list, an output folder in memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.suite_files.yaml_tree import load
+from evalgate.adapters.terminal import Quiet
+from evalgate.application.judge import Tools
+from evalgate.errors import SettingError, SuiteError
+from evalgate.ports import Baseline
+from evalgate.suite.files import Defaults, PolicyEntry
+from evalgate.suite.models import Configuration
+from evalgate.suite.parse import Mistakes, SharedDefaults, parse_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.errors import Problem
+    from evalgate.models.results import ResultsDoc
+    from evalgate.models.trace import Trace, TraceRecord
+    from evalgate.ports import BaselineParts, TraceSpool
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class SuiteTexts:
+    """Suites written in the test; a single text or one each."""
+
+    def __init__(self, *texts: str, policy: PolicyEntry | None = None) -> None:
+        self._texts = texts
+        self._policy = policy or PolicyEntry()
+
+    def load(self, configs: Sequence[str]) -> Configuration:
+        mistakes, suites, warnings = Mistakes(), [], []
+        for number, text in enumerate(self._texts):
+            path = f"suite{number}.yaml"
+            document = load(text, path)
+            suite, said = parse_suite(document, path, ".", SharedDefaults(None, Defaults()), mistakes)
+            suites.append(suite)
+            warnings += said
+        if mistakes.problems:
+            raise SuiteError(*mistakes.problems)
+        return Configuration([suite for suite in suites if suite is not None], self._policy, warnings, {})
+
+
+class TraceList:
+    """Traces made in the test, handed to every suite."""
+
+    def __init__(self, records: Iterable[TraceRecord] = ()) -> None:
+        self._records = list(records)
+
+    def read(self, patterns: Sequence[str], base: str, form: str) -> Iterator[TraceRecord]:
+        return iter(self._records)
+
+    def formats(self) -> Sequence[str]:
+        return ["native"]
+
+
+class BaselineShelf:
+    """Baselines by path, in memory."""
+
+    def __init__(self, **results: ResultsDoc) -> None:
+        self._shelf = {path: Baseline(document, None) for path, document in results.items()}
+        self.written: dict[str, BaselineParts] = {}
+        self.kept: list[str] = []
+
+    def load(self, path: str) -> Baseline:
+        if path not in self._shelf:
+            raise SettingError(f"no baseline {path}")
+        return self._shelf[path]
+
+    def put(self, path: str, baseline: Baseline) -> None:
+        self._shelf[path] = baseline
+
+    def spool(self) -> TraceSpool:
+        return _Spool(self.kept)
+
+    def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
+        self.written[path] = parts
+        return []
+
+
+class _Spool:
+    def __init__(self, kept: list[str]) -> None:
+        self._kept = kept
+
+    def add(self, trace: Trace) -> None:
+        self._kept.append(trace.trace_id)
+
+    def close(self) -> None:
+        return
+
+
+class MemoryFolder:
+    """An output folder in memory."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def path(self, name: str) -> str:
+        return f"out/{name}"
+
+    def write(self, name: str, content: bytes) -> None:
+        self.files[name] = content
+
+
+class FixedClock:
+    """Always the same moment."""
+
+    def now(self) -> datetime:
+        return NOW
+
+
+def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -> Tools:
+    """Tools over fakes; `policy` and `baselines` may be given."""
+    return Tools(
+        SuiteTexts(*suites, policy=given.get("policy")),
+        TraceList(traces),
+        given.get("baselines") or BaselineShelf(),
+        MemoryFolder(),
+        FixedClock(),
+        Quiet(),
+    )

@@ -1,0 +1,116 @@
+"""Which scenario a trace belongs to."""
+
+import pytest
+from builders import make_trace
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.adapters.suite_files.yaml_tree import load
+from evalgate.application.claims import Claims, natural
+from evalgate.models.trace import DamagedTrace, Source
+from evalgate.suite.files import Defaults
+from evalgate.suite.parse import Mistakes, SharedDefaults, parse_suite
+
+
+def suite_of(scenarios, folder="evals"):
+    text = "version: 1\nsuite: s\ndefaults: {assertions: [{contains: x}]}\nscenarios:\n" + scenarios
+    mistakes = Mistakes()
+    suite, _ = parse_suite(load(text, "s.yaml"), "s.yaml", folder, SharedDefaults(None, Defaults()), mistakes)
+    assert not mistakes.problems, mistakes.problems
+    return suite
+
+
+def claimed(claims, trace):
+    claim = claims.claim(trace, trace.scenario_id)
+    return None if claim is None else claim.id
+
+
+def reported(claims):
+    return [claim.id for claim in claims.all()]
+
+
+def test_exact_id__claims_before_a_glob_that_stands_first():
+    claims = Claims(suite_of("  - id: '*'\n  - id: refund\n"))
+    assert claimed(claims, make_trace(scenario_id="refund")) == "refund"
+    assert claims.claim(make_trace(scenario_id="refund"), "refund").scenario.id == "refund"
+    assert claims.claim(make_trace(scenario_id="other"), "other").scenario.id == "*"
+    assert reported(claims) == ["other", "refund"]
+
+
+def test_globs__claim_in_the_order_of_the_file():
+    claims = Claims(suite_of("  - id: 'a-*'\n  - id: 'a*'\n"))
+    assert claims.claim(make_trace(scenario_id="a-1"), "a-1").scenario.id == "a-*"
+    assert claims.claim(make_trace(scenario_id="ab"), "ab").scenario.id == "a*"
+
+
+def test_glob__makes_one_scenario_of_every_id_in_natural_order():
+    claims = Claims(suite_of("  - id: 't*'\n"))
+    for name in ("t10", "t2", "t1", "t2"):
+        claimed(claims, make_trace(scenario_id=name))
+    assert reported(claims) == ["t1", "t2", "t10"]
+
+
+def test_glob__that_found_nothing_stands_for_itself_but_the_star_does_not():
+    assert reported(Claims(suite_of("  - id: 'a*'\n  - id: '*'\n  - id: named\n"))) == ["a*", "named"]
+
+
+def test_match_scenario_id_with_star__gathers_trials_of_one_scenario():
+    claims = Claims(suite_of("  - id: all\n    match: {scenario_id: 'run-*'}\n"))
+    assert claimed(claims, make_trace(scenario_id="run-1")) == "all"
+    assert claimed(claims, make_trace(scenario_id="run-2")) == "all"
+    assert reported(claims) == ["all"]
+
+
+@pytest.mark.parametrize("id_", ["a[1]|b:c?", "x y", "ä"])
+def test_id__nothing_but_the_star_is_special(id_):
+    claims = Claims(suite_of(f"  - id: '{id_}'\n"))
+    assert claimed(claims, make_trace(scenario_id=id_)) == id_
+    assert claimed(claims, make_trace(scenario_id="a1|b:c")) is None
+
+
+def test_match__all_that_is_given_must_hold():
+    claims = Claims(
+        suite_of(
+            "  - id: eu\n    match: {tags: ['region:eu'], where: \"metadata.trial == `1`\", path: '../traces/*.json'}\n"
+        )
+    )
+    good = make_trace(scenario_id=None, trial=1, path="traces/a.json")
+    good.tags = ["region:eu", "x"]
+    assert claimed(claims, good) == "eu"
+    for change in ({"trial": 2}, {"path": "traces/deep/a.json"}):
+        other = make_trace(**{"scenario_id": None, "trial": 1, "path": "traces/a.json", **change})
+        other.tags = good.tags
+        assert claimed(claims, other) is None
+    good.tags = ["x"]
+    assert claimed(claims, good) is None
+
+
+def test_where__that_fails_on_a_trace_does_not_hold():
+    claims = Claims(suite_of("  - id: a\n    match: {where: 'length(metadata.nothing) > `1`'}\n"))
+    assert claimed(claims, make_trace()) is None
+
+
+def test_glob__never_takes_the_id_of_a_named_scenario():
+    claims = Claims(suite_of("  - id: refund\n    match: {scenario_id: other}\n  - id: '*'\n"))
+    assert claimed(claims, make_trace(scenario_id="refund")) is None
+    assert claimed(claims, make_trace(scenario_id="other")) == "refund"
+
+
+def test_damaged_record__is_claimed_by_its_id_alone():
+    claims = Claims(suite_of("  - id: a\n    match: {where: 'response'}\n  - id: b\n"))
+    source = Source(path="traces/x.json")
+    assert claims.claim(DamagedTrace("why", source, "x"), None) is None
+    assert claims.claim(DamagedTrace("why", source, "x", scenario_id="b"), "b").id == "b"
+    assert claims.claim(DamagedTrace("why", source, "x", scenario_id="a"), "a") is None
+
+
+@given(st.permutations(["a1", "a2", "b", "c10", "c9"]))
+def test_claims__do_not_depend_on_the_order_of_traces(ids):
+    claims = Claims(suite_of("  - id: 'a*'\n  - id: b\n  - id: '*'\n"))
+    owners = {name: claims.claim(make_trace(scenario_id=name), name).scenario.id for name in ids}
+    assert owners == {"a1": "a*", "a2": "a*", "b": "b", "c9": "*", "c10": "*"}
+    assert reported(claims) == ["a1", "a2", "b", "c9", "c10"]
+
+
+def test_natural__puts_two_before_ten_and_any_ids_in_some_order():
+    assert sorted(["10", "2", "a", "a1b10", "a1b2", ""], key=natural) == ["", "2", "10", "a", "a1b2", "a1b10"]

@@ -1,0 +1,144 @@
+"""What a suite file may say, and what is told when it says something else."""
+
+import pytest
+
+from evalgate.adapters.suite_files.yaml_tree import load
+from evalgate.suite.files import Defaults
+from evalgate.suite.parse import Mistakes, SharedDefaults, parse_project, parse_suite
+
+HEAD = "version: 1\nsuite: s\ntraces: [t.json]\n"
+
+
+def parse(text, defaults=None):
+    mistakes = Mistakes()
+    shared = SharedDefaults(None, Defaults()) if defaults is None else defaults
+    suite, warnings = parse_suite(load(text, "s.yaml"), "s.yaml", ".", shared, mistakes)
+    return suite, [str(problem) for problem in mistakes.problems], warnings
+
+
+def problems(text):
+    suite, told, _ = parse(text)
+    assert suite is None
+    return told
+
+
+def test_suite__with_everything_this_version_knows():
+    suite, told, warnings = parse(
+        HEAD
+        + """\
+description: refunds
+format: native
+scenario_from: metadata.custom.case
+threshold: 0.9
+defaults: {assertions: [{contains: a}]}
+policy: {fail_on: [hard_fail, broken], min_evaluated: 0.5, regression: {threshold: 0.1, cost: {max_increase: 0.2}}}
+scenarios:
+  - id: 42
+    tags: [smoke, 7]
+    optional: true
+    allow_errors: true
+    trials: {min: 2, min_pass_rate: 0.5, min_pass_k: {k: 1, of: 2}}
+    match: {path: "traces/*.json", scenario_id: "4*", tags: ["k:v"], where: "metadata.trial == `0`"}
+    assertions: [{contains: b, weight: 2}]
+  - id: "*"
+    threshold: 0.5
+"""
+    )
+    assert told == []
+    assert warnings == []
+    first, rest = suite.scenarios
+    assert (first.id, first.threshold, len(first.assertions)) == ("42", 0.9, 2)
+    assert (first.rules.min, first.rules.min_pass_k, first.rules.optional) == (2, (1, 2), True)
+    assert first.match.tags == {"k:v"}
+    assert (rest.threshold, rest.is_glob, rest.match.is_exact) == (0.5, True, False)
+
+
+def test_suite__a_single_trace_glob_may_stand_without_brackets():
+    suite, _, _ = parse(
+        "version: 1\nsuite: s\ntraces: t.json\nscenarios: [{id: a, assertions: [{contains: x}]}]\n"
+    )
+    assert suite.traces == ["t.json"]
+
+
+def test_threshold__of_the_scenario_wins_over_suite_over_project_over_the_default():
+    scenario = "scenarios: [{id: a, assertions: [{contains: x}]}, {id: b, threshold: 0.1, assertions: [{contains: x}]}]\n"
+    shared = SharedDefaults(None, Defaults(threshold=0.7))
+    assert [each.threshold for each in parse(HEAD + scenario)[0].scenarios] == [0.8, 0.1]
+    assert [each.threshold for each in parse(HEAD + scenario, shared)[0].scenarios] == [0.7, 0.1]
+    assert [each.threshold for each in parse(HEAD + "threshold: 0.6\n" + scenario, shared)[0].scenarios] == [
+        0.6,
+        0.1,
+    ]
+
+
+def test_assertions__come_from_project_then_suite_then_scenario():
+    mistakes = Mistakes()
+    document = load(
+        "version: 1\nsuites: [s.yaml]\ndefaults: {assertions: [{contains: p}]}\n", "evalgate.yaml"
+    )
+    shared = SharedDefaults(document, parse_project(document, mistakes).defaults)
+    text = (
+        HEAD
+        + "defaults: {assertions: [{contains: s}]}\nscenarios: [{id: a, assertions: [{contains: own}]}]\n"
+    )
+    suite, told, _ = parse(text, shared)
+    assert told == []
+    assert [each.name[-6:] for each in suite.scenarios[0].assertions] == ['ns "p"', 'ns "s"', ' "own"']
+    assert suite.scenarios[0].assertions[0].location.file == "evalgate.yaml"
+
+
+BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "part"),
+    [
+        ("suite: s\n" + BODY, "s.yaml:1:1", "`version` is missing"),
+        ("version: 2\nsuite: s\n" + BODY, "s.yaml:1:1", "must be one of 1"),
+        ("version: 1\n" + BODY, "s.yaml:1:1", "`suite` is missing"),
+        (HEAD, "s.yaml:1:1", "`scenarios` is missing"),
+        (HEAD + "scenarios: []\n", "s.yaml:4:1", "at least 1"),
+        (HEAD + "treshold: 0.5\n" + BODY, "s.yaml:4:1", "did you mean `threshold`?"),
+        (HEAD + "threshold: 1.5\n" + BODY, "s.yaml:4:1", "at most 1"),
+        (HEAD + 'threshold: "0.5"\n' + BODY, "s.yaml:4:1", "must be a number"),
+        (HEAD + "threshold: true\n" + BODY, "s.yaml:4:1", "must be a number"),
+        (HEAD + "policy: {fail_on: []}\n" + BODY, "s.yaml:4:10", "report-only"),
+        (HEAD + "policy: {fail_on: [hard_fial]}\n" + BODY, "s.yaml:4:20", "must be one of"),
+        (HEAD + "policy: {regression: {treshold: 1}}\n" + BODY, "s.yaml:4:23", "did you mean `threshold`?"),
+        (HEAD + "scenario_from: 'a.['\n" + BODY, "s.yaml:4:1", "bad expression"),
+        (HEAD + BODY + "    match: {where: 'foo('}\n", "s.yaml:8:13", "bad expression"),
+        (HEAD + BODY + "    match: {scenario: a}\n", "s.yaml:8:13", "did you mean `scenario_id`?"),
+        (HEAD + BODY + "    trials: {min_pass_k: {k: 3, of: 2}}\n", "s.yaml:8:14", "can't pass"),
+        (HEAD + BODY + "    asertions: []\n", "s.yaml:8:5", "did you mean `assertions`?"),
+        (HEAD + "scenarios: [{id: a}]\n", "s.yaml:4:13", "checks nothing"),
+        (HEAD + "scenarios: [{id: a, assertions: [{contains: x, weight: 0}]}]\n", "s.yaml:4:13", "sum to 0"),
+        (HEAD + BODY + "  - id: a\n    assertions: [{contains: y}]\n", "s.yaml:8:5", "stands twice"),
+        (HEAD + "scenarios: [{id: '', assertions: [{contains: x}]}]\n", "s.yaml:4:14", "at least 1"),
+        (
+            HEAD + f"scenarios: [{{id: {'x' * 513}, assertions: [{{contains: x}}]}}]\n",
+            "s.yaml:4:14",
+            "at most 512",
+        ),
+        ("", "s.yaml:1:1", "empty or no mapping"),
+        ("- a\n", "s.yaml:1:1", "empty or no mapping"),
+    ],
+)
+def test_mistake__is_told_with_its_place_and_a_remedy(text, place, part):
+    told = problems(text)
+    assert any(line.startswith(place) and part in line for line in told), told
+
+
+def test_mistakes__of_a_whole_file_are_told_at_once():
+    told = problems(
+        HEAD
+        + """\
+treshold: 0.5
+policy: {fail_on: [nope]}
+defaults: {assertions: [{type: nope}]}
+scenarios:
+  - id: a
+    asertions: []
+    assertions: [{contain: x}, {gt: "1"}]
+"""
+    )
+    assert sorted(int(line.split(":")[1]) for line in told) == [4, 5, 6, 9, 10, 10]
