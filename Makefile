@@ -3,6 +3,8 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 BIN := .venv/bin
 DEMO := .demo/venv/bin
+# A plain path entry: the other kinds of editable install cost every start an import hook.
+EDITABLE := --config-settings editable_mode=compat --editable
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test check bench lock schema python clean
@@ -21,12 +23,12 @@ python:
 .venv/.ready: requirements/dev.txt pyproject.toml | python
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps $(EDITABLE) .
 	@touch $@
 
 .demo/.ready: pyproject.toml | python
 	$(PYTHON) -m venv .demo/venv
-	$(DEMO)/python -m pip install --quiet --editable '.[terminal]'
+	$(DEMO)/python -m pip install --quiet $(EDITABLE) '.[terminal]'
 	@touch $@
 
 demo: .demo/.ready
