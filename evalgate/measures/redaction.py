@@ -54,7 +54,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text without secrets; characters that nobody sees do not hide one."""
-        if len(text) < _SHORTEST and not self._exact:
+        if not self._exact and (len(text) < _SHORTEST or _is_ordinary(text)):
             return text
         bare = without_invisible(text)
         clean = self._replaced(bare)
@@ -96,6 +96,14 @@ class Redactor:
             while start >= 0:
                 yield start, start + len(secret), "secret"
                 start = text.find(secret, start + len(secret))
+
+
+def _is_ordinary(text: str) -> bool:
+    """True where no secret can be: plain characters, no long run, no word that gives one away."""
+    if not text.isascii():
+        return False
+    flat = text.encode()
+    return _LONG_RUN not in flat.translate(_AS_RUNS) and not may_have_context(flat)
 
 
 def _recognised(text: str) -> list[Span]:

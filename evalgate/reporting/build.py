@@ -37,7 +37,7 @@ class Layout:
 
 
 COMMENT = Layout(60_000, failures=8, rows=50)
-SUMMARY = Layout(400_000, failures=50, rows=500)
+SUMMARY = Layout(400_000, failures=30, rows=200)
 
 
 def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None) -> Report:

@@ -80,6 +80,7 @@ def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
     return logsafe(text, limit)
 
 
+@lru_cache(maxsize=4096)
 def xml(text: str, limit: int = TEXT_LIMIT) -> str:
     """The text escaped for an attribute or the body of an XML element, without what XML forbids."""
     return _NOT_XML.sub("", oneline(text, limit)).translate(_XML_ESCAPES)

@@ -97,9 +97,9 @@ class _Table:
     def _told(self, reason: str) -> Iterator[str]:
         from textwrap import wrap
 
-        yield from wrap(
-            terminal(reason, REASON), self._width, initial_indent=" " * 4, subsequent_indent=" " * 6
-        )
+        lines = wrap(terminal(reason, REASON), self._width, initial_indent="    ", subsequent_indent="      ")
+        # Breaking a line can bring to its start what a job's log would take for a command.
+        yield from (terminal(line, None) for line in lines)
 
     def _loose_ends(self) -> Iterator[str]:
         document = self._document

@@ -116,18 +116,20 @@ def dump(document: ResultsDoc) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def load(data: bytes, *, what: str = "results.json", whole: bool = True) -> ResultsDoc:
+def load(
+    data: bytes, *, what: str = "results.json", whole: bool = True, limit: int = MAX_BYTES
+) -> ResultsDoc:
     """A document read back, its shape checked field by field; fields we don't know are left as they are.
 
     `whole=False` passes over single assertions, which a comparison does not read. Raises SettingError, which
-    names `what` and the field that is wrong, and OverLimit for more than 256 MB.
+    names `what` and the field that is wrong, and OverLimit for more than `limit` bytes.
     """
     import orjson
 
     from evalgate.reporting.exports.results_shape import check
 
-    if len(data) > MAX_BYTES:
-        raise OverLimit(f"{what} is larger than {MAX_BYTES // 1_000_000} MB")
+    if len(data) > limit:
+        raise OverLimit(f"{what} is larger than {limit:,} bytes")
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:

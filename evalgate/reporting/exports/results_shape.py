@@ -5,7 +5,7 @@ Fields that later versions of the document added may be absent and are filled in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.models.results import SCHEMA
 
@@ -42,14 +42,14 @@ VERDICTS = frozenset({"pass", "fail", "cannot_judge", "invalid"})
 class _Field(NamedTuple):
     name: str
     types: _Types
-    required: bool = True
+    when_absent: Literal["refused", "filled in", "fine"] = "refused"
 
 
 _Shape = tuple[_Field, ...]
 
 
 def _optional(types: _Types, *names: str) -> _Shape:
-    return tuple(_Field(name, types, required=False) for name in names)
+    return tuple(_Field(name, types, when_absent="filled in") for name in names)
 
 
 def _needed(types: _Types, *names: str) -> _Shape:
@@ -81,8 +81,8 @@ _BASELINE: _Shape = (
 )
 _REASON: _Shape = (
     *_needed(_TEXT, "code", "message"),
-    *_optional(_MAYBE_TEXT, "suite", "scenario", "variant"),
-    *_optional(_MAYBE_RECORD, "location"),
+    *(_Field(name, _MAYBE_TEXT, "fine") for name in ("suite", "scenario", "variant")),
+    _Field("location", _MAYBE_RECORD, "fine"),
 )
 _SUITE: _Shape = (
     *_needed(_TEXT, "suite", "path", "verdict"),
@@ -192,8 +192,8 @@ def _scenario(scenario: dict[str, Any], place: _Place, *, whole: bool) -> None:
     _maybe(scenario, "location", _LOCATION, place)
     change = scenario["change"]
     if change is not None:
-        _texts(change, "flags", place)
-        _texts(change, "increases", place)
+        _texts(change, "flags", (*place, "change"))
+        _texts(change, "increases", (*place, "change"))
     interval = scenario["pass_rate_interval"]
     if interval is not None and [type(end) in _NUMBER for end in interval] != [True, True]:
         raise _Mistake((*place, "pass_rate_interval"), "is no pair of numbers")
@@ -206,14 +206,19 @@ def _scenario(scenario: dict[str, Any], place: _Place, *, whole: bool) -> None:
 
 
 def _record(value: dict[str, Any], shape: _Shape, place: _Place) -> None:
-    for name, types, required in shape:
-        if name not in value:
-            if required:
-                raise _Mistake((*place, name), "is missing")
+    for name, types, when_absent in shape:
+        if name in value:
+            if type(value[name]) not in types:
+                raise _Mistake((*place, name), f"is not {_wanted(types)}")
+        elif when_absent == "refused":
+            raise _Mistake((*place, name), "is missing")
+        elif when_absent == "filled in":
             value[name] = [] if types is _LIST else None
-        elif type(value[name]) not in types:
-            wanted = " or ".join(word for kind, word in _NAMES.items() if kind in types)
-            raise _Mistake((*place, name), f"is not {wanted}")
+
+
+def _wanted(types: _Types) -> str:
+    narrower = {int} if float in types else set()
+    return " or ".join(word for kind, word in _NAMES.items() if kind in types - narrower)
 
 
 def _records(
@@ -228,7 +233,7 @@ def _records(
 
 
 def _maybe(parent: Mapping[str, Any], name: str, shape: _Shape, place: _Place) -> None:
-    if parent[name] is not None:
+    if parent.get(name) is not None:
         _record(parent[name], shape, (*place, name))
 
 

@@ -1,0 +1,166 @@
+"""Results documents for tests in a line or two, always of the shape that the gate writes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from evalgate.models.results import SCHEMA, ResultsDoc
+
+FIELDS = {
+    "PASS": "passed",
+    "FAIL": "failed",
+    "PARTIAL": "partial",
+    "HARD_FAIL": "hard_fails",
+    "MISSING": "missing",
+    "ERROR": "errors",
+    "NOT_EVALUABLE": "not_evaluable",
+}
+STATUS = {"PASS": "passed", "HARD_FAIL": "hard_fail", "ERROR": "error", "NOT_EVALUABLE": "not_evaluable"}
+KINDS = ("regressed", "broken", "improved", "fixed", "new", "inconclusive")
+
+
+def an_assertion(name: str = "check", outcome: str = "passed", **changes: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "type": "jmespath",
+        "outcome": outcome,
+        "score": 1.0 if outcome == "passed" else 0.0,
+        "weight": 1.0,
+        "required": False,
+        "reason": "as expected" if outcome == "passed" else "response.content lacks 'refund'",
+        "location": {"file": "evals/support.yaml", "line": 12, "column": 9},
+        "evidence": None,
+        **changes,
+    }
+
+
+def a_trial(number: int = 0, status: str = "passed", **changes: Any) -> dict[str, Any]:
+    return {
+        "trial": number,
+        "trace": {
+            "id": f"t{number}",
+            "path": f"traces/{number}.json",
+            "format": "native",
+            "sha256": "0" * 64,
+            "line": None,
+            "record": None,
+        },
+        "status": status,
+        "score": 1.0 if status == "passed" else 0.0,
+        "cost_usd": 0.01,
+        "latency_seconds": 2.0,
+        "total_tokens": 900,
+        "tool_calls": ["lookup_order"],
+        "reason": None,
+        "assertions": [an_assertion(outcome="passed" if status == "passed" else "failed")],
+        **changes,
+    }
+
+
+def a_change(kind: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "flags": [],
+        "score_delta": None,
+        "reason": f"it is {kind}",
+        "increases": [],
+        "previous_verdict": None,
+        "p_value": None,
+        **changes,
+    }
+
+
+def a_scenario(
+    id_: str = "refund", verdict: str = "PASS", change: Any = None, **changes: Any
+) -> dict[str, Any]:
+    trials = [] if verdict == "MISSING" else [a_trial(0, STATUS.get(verdict, "failed"))]
+    trials = changes.pop("trials", trials)
+    passed = sum(trial["status"] == "passed" for trial in trials)
+    return {
+        "id": id_,
+        "variant": None,
+        "verdict": verdict,
+        "score": 1.0 if verdict == "PASS" else 0.0,
+        "threshold": 0.8,
+        "n": len(trials),
+        "pass_rate": passed / len(trials) if trials else None,
+        "pass_rate_interval": None,
+        "dimensions": None,
+        "reason": None,
+        "location": {"file": "evals/support.yaml", "line": 7, "column": 5},
+        "change": a_change(change) if isinstance(change, str) else change,
+        "trials": trials,
+        **changes,
+    }
+
+
+def a_suite(name: str, scenarios: list[dict[str, Any]], verdict: str = "pass") -> dict[str, Any]:
+    scores = [scenario["score"] or 0.0 for scenario in scenarios]
+    return {
+        "suite": name,
+        "path": f"evals/{name}.yaml",
+        "verdict": verdict,
+        "score": sum(scores) / len(scores) if scores else None,
+        "scenarios": scenarios,
+    }
+
+
+def a_reason(code: str, message: str, **changes: Any) -> dict[str, Any]:
+    return {"code": code, "message": message, **changes}
+
+
+def results(
+    suites: list[dict[str, Any]], verdict: str = "pass", exit_code: int | None = None, **changes: Any
+) -> ResultsDoc:
+    codes = {"pass": 0, "fail": 1, "cannot_judge": 3, "invalid": 2}
+    document: Any = {
+        "schema": SCHEMA,
+        "evalgate_version": "0.1.0",
+        "created_at": "2026-01-02T03:04:05Z",
+        "commit": "c0ffee" + "0" * 34,
+        "verdict": verdict,
+        "exit_code": codes[verdict] if exit_code is None else exit_code,
+        "report_only": False,
+        "reasons": [],
+        "summary": None if verdict == "invalid" else _summary(suites, len(changes.get("removed", []))),
+        "baseline": None,
+        "suites": suites,
+        "removed": [],
+        "unclaimed": [],
+        "warnings": [],
+        "approvals": [],
+        **changes,
+    }
+    return document
+
+
+def a_baseline(status: str = "exact", **changes: Any) -> dict[str, Any]:
+    sha = None if status in ("none", "unreachable", "expired") else "ba5e" + "0" * 36
+    return {"status": status, "sha": sha, "age_seconds": 7200, "path": None, "distance": None, **changes}
+
+
+def _summary(suites: list[dict[str, Any]], removed: int) -> dict[str, Any]:
+    scenarios = [scenario for suite in suites for scenario in suite["scenarios"]]
+    trials = [trial for scenario in scenarios for trial in scenario["trials"]]
+    kinds = Counter(scenario["change"]["kind"] for scenario in scenarios if scenario["change"])
+    costs = [trial["cost_usd"] for trial in trials]
+    verdicts = Counter(scenario["verdict"] for scenario in scenarios)
+    known = sorted(trial["latency_seconds"] for trial in trials if trial["latency_seconds"] is not None)
+    return {
+        "scenarios": len(scenarios),
+        **{field: verdicts[verdict] for verdict, field in FIELDS.items()},
+        "skipped": 0,
+        "regressions": kinds["regressed"] + kinds["broken"],
+        "improvements": kinds["improved"] + kinds["fixed"],
+        **{kind: kinds[kind] for kind in KINDS},
+        "removed": removed,
+        "score": sum(scenario["score"] or 0.0 for scenario in scenarios) / len(scenarios)
+        if scenarios
+        else None,
+        "pass_rate": verdicts["PASS"] / len(scenarios) if scenarios else None,
+        "cost_usd": None if None in costs or not costs else sum(costs),
+        "latency_p50_s": known[len(known) // 2] if known else None,
+        "latency_p95_s": known[-1] if known else None,
+        "total_tokens": None if not trials else sum(trial["total_tokens"] or 0 for trial in trials),
+    }

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import base64
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures.redaction import MAX_DEPTH, Redactor, redact, redact_value
+from evalgate.measures.secret_shapes import SHAPES
+
+A = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+HEX = "0123456789abcdef" * 4
+SECRETS = {
+    "ghp": "ghp_" + A[:36],
+    "gho": "gho_" + A[:36],
+    "ghs": "ghs_" + A[:36],
+    "fine-grained": "github_pat_11ABCDEFG0" + A + "_" + A,
+    "gitlab": "glpat-" + A[:20],
+    "aws": "AKIAIOSFODNN7EXAMPLE",
+    "aws temporary": "ASIAIOSFODNN7EXAMPLE",
+    "google": "AIza" + A[:35],
+    "google oauth": "ya29." + A,
+    "openai": "sk-" + A,
+    "openai project": "sk-proj-" + A + "_" + A,
+    "anthropic": "sk-ant-api03-" + A + "-" + A,
+    "slack": "xoxb-123456789012-" + A[:24],
+    "stripe": "sk_live_" + A[:24],
+    "stripe webhook": "whsec_" + A[:32],
+    "npm": "npm_" + A[:36],
+    "pypi": "pypi-AgEIcHlwaS5vcmc" + A,
+    "hugging face": "hf_" + A[:34],
+    "sendgrid": "SG." + A[:22] + "." + A,
+    "twilio": "SK" + HEX[:32],
+    "digitalocean": "dop_v1_" + HEX,
+    "shopify": "shpat_" + HEX[:32],
+    "databricks": "dapi" + HEX[:32],
+    "docker": "dckr_pat_" + A[:27],
+    "vault": "hvs." + A,
+    "groq": "gsk_" + A + A[:12],
+    "langsmith": "lsv2_pt_" + HEX[:32] + "_0123456789",
+    "telegram": "123456789:AA" + A[:33],
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0." + A,
+}
+CONTEXTS = {
+    "password=hunter22": "hunter22",
+    "Password: swordfish": "swordfish",
+    "db_password='correct horse battery'": "correct horse battery",
+    '{"password": "hunter two"}': "hunter two",
+    '{\\"api_key\\": \\"abc123def456\\"}': "abc123def456",
+    "OPENAI_API_KEY=abcdef123456": "abcdef123456",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
+    "client_secret: 's3cr3tvalue'": "s3cr3tvalue",
+    "access_token=abcdefghij": "abcdefghij",
+    "postgres://user:s3cr3t@db.example/x": "s3cr3t",
+    "https://:p4ssw0rd@host.example": "p4ssw0rd",
+    "https://" + A + "@github.example/o/r": A,
+    "Authorization: Bearer abcdef0123456789": "abcdef0123456789",
+    "authorization: Basic dXNlcjpwYXNz": "dXNlcjpwYXNz",
+    "curl -H 'Authorization: token abc123abc123'": "abc123abc123",
+    "sent Bearer abcdef0123456789abcdef": "abcdef0123456789abcdef",
+    "Cookie: session=abcdef0123456789": "abcdef0123456789",
+    "https://hooks.slack.com/services/T0000/B0000/abcdef0123456789": "abcdef0123456789",
+    "DefaultEndpointsProtocol=https;AccountKey=abcdefghijklmnopqrstuvwx0123==": "abcdefghijklmnopqrstuvwx0123",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nMIIFdef\n-----END RSA PRIVATE KEY-----": "MIIEabc",
+    "-----BEGIN PRIVATE KEY-----\\nMIIEabc and never ended": "MIIEabc",
+    "token: 'abc123abc123'": "abc123abc123",
+}
+ORDINARY = [
+    "550e8400-e29b-41d4-a716-446655440000",
+    "token: 550e8400-e29b-41d4-a716-446655440000",
+    "be4cf5c1d2e3f405162738495a6b7c8d9e0f1a2b",
+    "sha256:" + HEX,
+    "input_tokens: 900, output_tokens: 80, max_tokens=100000",
+    "The password is required. Password: please enter your new one",
+    "the password must be changed; password: required",
+    "secret santa: bob and alice",
+    "risk-abcdefghijklmnopqrstuvwxyz0123 and task-abcdefghijklmnopqrstuvwxyz",
+    "Basic authentication and Bearer authentication are schemes",
+    "password: ${{ secrets.DB_PASSWORD }} or password=$DB_PASSWORD or password=<your-password>",
+    "see https://docs.example.com/a:b@c and http://x.example/@user/p",
+    "call_oBgbzB6sZDbYKQ7zwBMxEVw2 toolu_01A09q90qw90lq917835lq9",
+    "the key: value pairs; primary_key=12345678, page_token=next",
+    "traces/2026-01-01T00:00:00Z/run.jsonl",
+    "sk-learn and hf_hub and npm_config",
+    "git@github.com:org/repo.git",
+    "a cookie: recipe = flour",
+]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("around", ["{}", "x\\n{}", "key is {} ok", '"{}"', "a%20{}", "({})"])
+def test_redact__token_of_a_known_shape__is_gone(name, around):
+    secret = SECRETS[name]
+    clean = redact(around.format(secret))
+    assert secret not in clean
+    assert secret[-12:] not in clean
+    assert "[redacted: " in clean
+
+
+@pytest.mark.parametrize("text", CONTEXTS)
+def test_redact__value_given_away_by_its_context__is_gone(text):
+    clean = redact(text)
+    assert CONTEXTS[text] not in clean
+    assert "[redacted: " in clean
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_redact__ordinary_text__stays(text):
+    assert redact(text) == text
+
+
+def test_redact__names_around_a_secret__stay():
+    assert redact("user=bob password=hunter22 host=x") == "user=bob password=[redacted: password] host=x"
+
+
+def test_redact__two_secrets__both_gone_and_the_rest_in_place():
+    text = f"a {SECRETS['ghp']} b {SECRETS['aws']} c"
+    assert redact(text) == "a [redacted: GitHub token] b [redacted: AWS key] c"
+
+
+def test_redact__secret_beside_other_scripts__is_found_at_its_place():
+    assert (
+        redact(f"\u4f60\u597d \U0001f600 {SECRETS['npm']} \u00e9")
+        == "\u4f60\u597d \U0001f600 [redacted: npm token] \u00e9"
+    )
+
+
+def test_redact__invisible_characters_inside__do_not_hide_a_secret():
+    assert redact("gh\u200bp_" + A[:20] + "\u2060" + A[20:36]) == "[redacted: GitHub token]"
+
+
+def test_redact__invisible_characters_without_a_secret__stay():
+    assert redact("a\u200bb \U0001f468\u200d\U0001f469") == "a\u200bb \U0001f468\u200d\U0001f469"
+
+
+@given(st.text())
+def test_redact__any_text__gives_text_and_is_settled_after_once(text):
+    once = redact(text)
+    assert redact(once) == once
+
+
+def test_redact__at_least_twenty_kinds_of_token__are_known():
+    assert len({shape.kind for shape in SHAPES}) >= 20
+
+
+def test_redactor__exact_secret__is_gone_in_every_spelling():
+    secret = "p@ss/w\u00f6rd+1"
+    raw = secret.encode()
+    texts = [
+        f"x {secret} y",
+        f"x {base64.b64encode(raw).decode()} y",
+        f"x {base64.urlsafe_b64encode(raw).decode()} y",
+        "x p%40ss%2Fw%C3%B6rd%2B1 y",
+        "x p%40ss%2fw%c3%b6rd%2b1 y",
+    ]
+    for text in texts:
+        assert Redactor([secret]).text(text).rstrip("= y") == "x [redacted: secret]"
+
+
+def test_redactor__very_short_secret__is_passed_over():
+    assert Redactor(["a"]).text("a banana") == "a banana"
+
+
+def test_redact_value__fields_named_like_secrets__lose_their_text_and_nothing_else():
+    value = {
+        "password": "x y",
+        "user": "bob",
+        "api_key": "k",
+        "nested": [{"Authorization": "z", "n": 1}],
+        "token_count": "9",
+    }
+    assert redact_value(value) == {
+        "password": "[redacted: field]",
+        "user": "bob",
+        "api_key": "[redacted: field]",
+        "nested": [{"Authorization": "[redacted: field]", "n": 1}],
+        "token_count": "9",
+    }
+
+
+def test_redact_value__schema_of_a_password_field__stays():
+    schema = {"properties": {"password": {"type": "string", "description": "the password"}}}
+    assert redact_value(schema) == schema
+
+
+def test_redact_value__name_that_is_a_secret__is_gone():
+    assert redact_value({SECRETS["ghp"]: 1}) == {"[redacted: GitHub token]": 1}
+
+
+def test_redact_value__bottomless_value__ends():
+    value = {}
+    inner = value
+    for _ in range(500):
+        inner["a"] = {}
+        inner = inner["a"]
+    assert json.dumps(redact_value(value)).count("{") == MAX_DEPTH
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "-----begin private key-----",
+        "password=",
+        "://a",
+        "://" + "a" * 60 + ":",
+        "bearer ",
+        "token:'",
+        "authorization: ",
+        "sk-",
+        "eyJaaaaaaaaaa.",
+        "cookie: a=",
+        'key="',
+        "&sig=",
+    ],
+)
+def test_redact__hostile_repetition__takes_linear_time(piece):
+    def seconds(size):
+        text = piece * (size // len(piece))
+        started = time.process_time()
+        redact(text)
+        return time.process_time() - started
+
+    seconds(1_000)
+    assert seconds(400_000) < 2.0

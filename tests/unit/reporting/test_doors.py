@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import importlib.util
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_check import HOSTILE, flaws, read, rendered, runner_commands
+
+from evalgate.measures.plain_text import visible, without_invisible
+from evalgate.reporting.doors import cell, fence, logsafe, span, terminal, xml
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
+TRICKY = st.lists(
+    st.sampled_from([*HOSTILE, *"`|\\@<>[]()#:!\n\r\t $&*_~-", "##[error]", "::error::", "\u200b"]),
+    max_size=8,
+).map("".join)
+
+
+def table_of(text):
+    return f"| a | b | c |\n|--|--|--|\n| x | {cell(text)} | y |\n"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_span__hostile_text__leaves_nothing_alive(text):
+    for markdown in (f"word {span(text)} word", f"- {span(text)}", f"> {span(text)}", f"**x** {span(text)}"):
+        assert flaws(markdown) == []
+        assert read(markdown).counts["code"] == 1
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_cell__hostile_text__keeps_the_table(text):
+    reader = read(table_of(text))
+    assert flaws(table_of(text)) == []
+    assert reader.rows == [3, 3]
+    assert reader.counts["code"] == 1
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_fence__hostile_text__stays_one_block_and_no_line_starts_with_it(text):
+    block = fence(text)
+    assert flaws(f"before\n\n{block}\n\nafter") == []
+    assert read(block).counts == {"pre": 1, "code": 1}
+    assert all(line.startswith("\u2502") for line in block.split("\n")[1:-1])
+
+
+@given(TRICKY)
+def test_span_and_cell__tricky_mixtures__leave_nothing_alive(text):
+    assert flaws(f"a {span(text)} b") == []
+    assert read(table_of(text)).rows == [3, 3]
+    assert flaws(table_of(text)) == []
+
+
+@given(ANY_TEXT)
+def test_span_and_fence__any_unicode__leave_nothing_alive(text):
+    assert flaws(f"a {span(text)} b") == []
+    assert flaws(fence(text)) == []
+    assert "\n" not in span(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_logsafe__hostile_text__holds_no_command_and_no_control(text):
+    line = logsafe(text)
+    assert runner_commands(line) == []
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029]", line)
+
+
+@given(st.one_of(ANY_TEXT, TRICKY), st.sampled_from(["", "  ", "\u3000", "\n"]))
+def test_logsafe__anything__holds_no_command(text, before):
+    line = logsafe(before + text)
+    assert runner_commands(line) == []
+    assert len(line.splitlines()) <= 1
+
+
+def test_runner_commands__plain_commands__are_found():
+    assert runner_commands("  ::error file=a::b") == ["error"]
+    assert runner_commands("text ##[warning]x") == ["warning"]
+
+
+@pytest.fixture
+def runner(shared):
+    spec = importlib.util.spec_from_file_location("fakerunner", shared / "github" / "fakerunner.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.shared
+def test_logsafe__parsed_by_the_stand_in_for_the_runner__holds_no_command(runner):
+    for text in HOSTILE:
+        for line in (logsafe(text), terminal(text, None)):
+            assert runner.parse_v1(line, runner.CMDS) is None
+            assert runner.parse_v2(line, runner.CMDS) is None
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_xml__hostile_text__parses_as_an_attribute_and_says_the_same(text):
+    from xml.etree import ElementTree as ET
+
+    element = ET.fromstring(f'<a b="{xml(text)}"/>')  # noqa: S314
+    assert "<" not in xml(text)
+    assert element.get("b") is not None
+
+
+@given(ANY_TEXT)
+def test_xml__any_unicode__is_well_formed(text):
+    from xml.etree import ElementTree as ET
+
+    ET.fromstring(f'<a b="{xml(text)}">{xml(text)}</a>')  # noqa: S314
+
+
+def test_span__backticks__are_fenced_by_one_more():
+    assert span("a ``b`` c") == "``` a ``b`` c ```"
+
+
+def test_span__very_long_run_of_backticks__does_not_double_the_size():
+    assert len(span("`" * 10_000, 20_000)) < 20
+
+
+def test_span__mention__carries_a_blank_of_no_width_for_answers_by_mail():
+    assert span("@octocat") == "` @\u200boctocat `"
+
+
+def test_span__long_text__is_cut_with_a_count():
+    assert span("x" * 30, 10) == f"` {'x' * 10}\u2026 (+20) `"
+
+
+def test_span__secret_hidden_by_an_invisible_character__is_redacted():
+    assert "[redacted: GitHub token]" in span("gh\u200bp_" + "a1B2" * 9)
+
+
+def test_span__secret_across_the_cut__is_not_shown_in_part():
+    assert "ghp_" not in span("x" * 190 + " ghp_" + "a1B2" * 9)
+
+
+def test_fence__many_lines__are_cut_with_a_count():
+    block = fence("\n".join(map(str, range(100))))
+    assert "\u2026 (+40 lines)" in block
+    assert len(block.split("\n")) == 63
+
+
+def test_logsafe__line_breaks__become_a_sign():
+    assert logsafe("a\r\nb\x0bc") == "a \u23ce b \u23ce c"
+
+
+def test_logsafe__longer_than_a_line_may_be__is_cut_with_a_count():
+    assert logsafe("x" * 600) == "x" * 500 + "\u2026 (+100)"
+
+
+def test_terminal__without_a_limit__keeps_everything():
+    assert terminal("x" * 30_000, None) == "x" * 30_000
+
+
+def test_visible__terminal_colours__vanish():
+    assert visible("\x1b[1;31mred\x1b[0m") == "red"
+
+
+def test_visible__nested_colour_codes__leave_no_escape_character():
+    assert "\x1b" not in visible("\x1b\x1b[31m[31mred")
+
+
+def test_visible__marks_piled_up__leaves_four():
+    assert visible("z" + "\u0301" * 20 + "a") == "z" + "\u0301" * 4 + "a"
+
+
+def test_visible__words_of_other_scripts__stay_as_they_are():
+    for text in (
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "\u4f60\u597d",
+        "\u0627\u0644\u0639",
+        "na\u00efve \U0001f600",
+        "e\u0301",
+    ):
+        assert visible(text) == text
+
+
+def test_without_invisible__every_format_character__is_taken_out():
+    left = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) == "Cf" and without_invisible(c)]
+    assert left == []
+
+
+def test_rendered__bare_mention_and_link__would_be_noticed():
+    assert flaws("@octocat https://evil.example <b>x</b>") != []
+    assert "<b>" in rendered("<b>x</b>")
