@@ -88,11 +88,10 @@ def _verdicts(before: Standing, now: Standing) -> str:
 
 def _flip(before: Standing, now: Standing, policy: RegressionPolicy, kind: ChangeKind) -> Change:
     """Passing on one side only: with several trials on both, Fisher's test has to agree."""
-    words = _verdicts(before, now)
     if {before.verdict, now.verdict} & NOT_EVALUATED:
-        return Change(kind, words)
+        return Change(kind, _verdicts(before, now))
     old, new = (sum(before.passed), len(before.passed)), (sum(now.passed), len(now.passed))
-    change = Change(kind, f"{words}, passed {old[0]}/{old[1]} before, {new[0]}/{new[1]} now")
+    change = Change(kind, f"passed {old[0]}/{old[1]} before, {new[0]}/{new[1]} now")
     if min(old[1], new[1]) < SEVERAL:
         return _single(change, policy)
     p = fisher_exact(*old, *new)

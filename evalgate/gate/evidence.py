@@ -9,6 +9,7 @@ from evalgate.gate.wording import counted, spoken
 from evalgate.measures.means import DIGITS
 from evalgate.models.decision import NEEDS_BASELINE, Reason
 from evalgate.models.run import NOT_EVALUATED
+from evalgate.scoring.wording import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,8 +35,8 @@ def no_traces(suite: SuiteResult) -> Reason | None:
     """A suite with no trace and no scenario, not even an optional one."""
     if suite.traces or suite.scenarios or suite.skipped:
         return None
-    message = "no trace was found and no scenario is named: check the globs in `traces`"
-    return Reason("no_traces", message, suite.name)
+    lacking = "no trace was found and no scenario is named: check the globs in `traces`"
+    return Reason("no_traces", f"suite {shorten(suite.name)}: {lacking}", suite.name)
 
 
 def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
@@ -60,12 +61,9 @@ def too_few_evaluated(
     known = sum(map(evaluated, scenarios))
     if round(known / len(scenarios), DIGITS) >= round(least, DIGITS):
         return None
-    total = counted(len(scenarios), "scenario")
-    return Reason(
-        "min_evaluated",
-        f"{known} of {total} could be evaluated, `min_evaluated` asks for a share of {least:g}",
-        suite,
-    )
+    place = "" if suite is None else f"suite {shorten(suite)}: "
+    found = f"{known} of {counted(len(scenarios), 'scenario')} could be evaluated"
+    return Reason("min_evaluated", f"{place}{found}, `min_evaluated` asks for a share of {least:g}", suite)
 
 
 def missing_baseline(baseline: BaselineInfo | None, words: Collection[str]) -> Reason | None:

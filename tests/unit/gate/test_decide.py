@@ -188,6 +188,7 @@ def test_suite_without_traces_and_scenarios_can_not_be_judged():
     found = decided(run)
     assert (found.verdict, found.exit_code) == ("cannot_judge", 3)
     assert [(reason.code, reason.suite) for reason in found.reasons] == [("no_traces", "empty")]
+    assert found.reasons[0].message.startswith("suite empty: no trace was found")
     assert found.suite_verdicts == {"full": "pass", "empty": "cannot_judge"}
 
 
@@ -239,7 +240,7 @@ def test_share_of_evaluated_scenarios_below_the_demand_can_not_be_judged():
     assert found.reasons[0].suite == "support"
     assert (
         found.reasons[0].message
-        == "2 of 3 scenarios could be evaluated, `min_evaluated` asks for a share of 0.67"
+        == "suite support: 2 of 3 scenarios could be evaluated, `min_evaluated` asks for a share of 0.67"
     )
 
 
