@@ -64,13 +64,14 @@ class SummaryDoc(TypedDict):
 
 
 class BaselineDoc(TypedDict):
-    """Which baseline was compared with."""
+    """Which baseline was compared with; `summary` is its own, where one was loaded."""
 
     status: str
     sha: str | None
     age_seconds: int | None
     path: str | None
     distance: int | None
+    summary: SummaryDoc | None
 
 
 class ChangeDoc(TypedDict):

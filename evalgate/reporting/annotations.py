@@ -18,7 +18,7 @@ MAX_OF_A_LEVEL = 100
 """Annotations made of a level; the runner shows ten, a check run fifty a request."""
 
 
-def annotations(document: ResultsDoc) -> list[Annotation]:  # type: ignore[no-redef]  # not the future's
+def annotations_of(document: ResultsDoc) -> list[Annotation]:
     """Errors for what gates, warnings for what failed besides, most severe first.
 
     Texts are as the document has them: whoever prints an annotation escapes it.

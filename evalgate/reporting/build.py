@@ -11,14 +11,15 @@ from evalgate.reporting import wording
 from evalgate.reporting.baseline_line import baseline_line
 from evalgate.reporting.budget import Group, share_out
 from evalgate.reporting.doors import span
+from evalgate.reporting.figures import figures
 from evalgate.reporting.heading import heading, unblocked_failures
 from evalgate.reporting.rows import failure, place, scenario_row
 from evalgate.reporting.scenarios import Placed, first_reason, sort_scenarios
 from evalgate.reporting.suite_rows import suite_row
-from evalgate.reporting.view import Alert, Figure, Report, Rows
+from evalgate.reporting.view import Alert, Report, Rows
 
 if TYPE_CHECKING:
-    from evalgate.models.results import ReasonDoc, ResultsDoc, SummaryDoc, UnclaimedDoc, WarningDoc
+    from evalgate.models.results import ReasonDoc, ResultsDoc, UnclaimedDoc, WarningDoc
     from evalgate.reporting.scenarios import Sorted
 
 FIXED_PARTS = 4_000
@@ -67,7 +68,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         heading=str(heading(document)),
         alert=_alert(document, scenarios),
         baseline=baseline_line(document),
-        figures=_figures(document["summary"]),
+        figures=figures(document),
         more_failures=more.rows(),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         command=_command(document),
@@ -110,21 +111,6 @@ def _worst(scenarios: Sorted) -> str:
     others = len(scenarios.failures) + len(scenarios.regressed) + len(scenarios.below) - 1
     told = f"{span(scenario['id'], 120)}: {span(reason, 300)}" if reason else span(scenario["id"], 120)
     return f"{told} \u2013 and {wording.counted(others, 'more scenario')} below" if others else told
-
-
-def _figures(summary: SummaryDoc | None) -> tuple[Figure, ...]:
-    if summary is None or not summary["scenarios"]:
-        return ()
-    latency = (
-        f"p50 {wording.seconds(summary['latency_p50_s'])}, p95 {wording.seconds(summary['latency_p95_s'])}"
-    )
-    return (
-        Figure("Score", wording.score(summary["score"]), ""),
-        Figure("Pass rate", wording.percent(summary["pass_rate"]), ""),
-        Figure("Cost", wording.dollars(summary["cost_usd"]), ""),
-        Figure("Latency", wording.UNKNOWN if summary["latency_p50_s"] is None else latency, ""),
-        Figure("Tokens", wording.count(summary["total_tokens"]), ""),
-    )
 
 
 def _told_reasons(document: ResultsDoc) -> list[ReasonDoc]:

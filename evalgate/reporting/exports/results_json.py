@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.comparison import BaselineInfo, Comparison
     from evalgate.models.decision import Decision
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.results import ResultsDoc, SummaryDoc
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
 
@@ -43,10 +43,12 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     commit: str | None,
     created_at: datetime,
     warnings: Sequence[Warning_] = (),
+    previous: SummaryDoc | None = None,
 ) -> ResultsDoc:
     """The document of a finished run.
 
-    Changes are those of the comparison; `warnings` come before the run's own. Texts are redacted and bounded.
+    Changes are those of the comparison; `warnings` come before the run's own; `previous` is the summary of
+    the baseline, for deltas of the whole. Texts are redacted and bounded.
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
@@ -66,7 +68,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         "report_only": decision.report_only,
         "reasons": [reason_doc(reason) for reason in decision.reasons],
         "summary": summary(run, of_run, len(removed)),
-        "baseline": baseline_doc(baseline) if baseline else None,
+        "baseline": baseline_doc(baseline, previous) if baseline else None,
         "suites": [
             suite_doc(suite, changes, decision.suite_verdicts.get(suite.name, "cannot_judge"))
             for suite in run.suites

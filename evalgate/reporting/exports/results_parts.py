@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RemovedDoc,
         ScenarioDoc,
         SuiteDoc,
+        SummaryDoc,
         TraceDoc,
         TrialDoc,
         UnclaimedDoc,
@@ -77,14 +78,15 @@ def suite_doc(suite: SuiteResult, changes: Mapping[ScenarioKey, Change], verdict
     }
 
 
-def baseline_doc(baseline: BaselineInfo) -> BaselineDoc:
-    """Which baseline was compared with."""
+def baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> BaselineDoc:
+    """Which baseline was compared with, and how it stood as a whole."""
     return {
         "status": baseline.status,
         "sha": _name(baseline.sha),
         "age_seconds": baseline.age_seconds,
         "path": _name(baseline.path),
         "distance": baseline.distance,
+        "summary": summary,
     }
 
 

@@ -78,6 +78,7 @@ _BASELINE: _Shape = (
     *_needed(_TEXT, "status"),
     *_optional(_MAYBE_TEXT, "sha", "path"),
     *_optional(_MAYBE_COUNT, "age_seconds", "distance"),
+    *_optional(_MAYBE_RECORD, "summary"),
 )
 _REASON: _Shape = (
     *_needed(_TEXT, "code", "message"),
@@ -180,6 +181,8 @@ def _document(document: Any) -> None:
         raise _Mistake(("summary",), "is null, and only an invalid run has none")
     _maybe(document, "summary", _SUMMARY, ())
     _maybe(document, "baseline", _BASELINE, ())
+    if document["baseline"] is not None:
+        _maybe(document["baseline"], "summary", _SUMMARY, ("baseline",))
     for reason, place in _records(document, "reasons", _REASON, ()):
         _maybe(reason, "location", _LOCATION, place)
     for name, shape in (("removed", _REMOVED), ("unclaimed", _UNCLAIMED), ("warnings", _WARNING)):

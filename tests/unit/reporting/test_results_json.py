@@ -174,6 +174,7 @@ def test_document__baseline__is_told_in_full():
         "age_seconds": 60,
         "path": None,
         "distance": 3,
+        "summary": None,
     }
     assert made["created_at"] == "2026-01-02T03:04:05Z"
 
