@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalgate.application.request import Judgement
-from evalgate.reporting.annotations import annotations as annotations_of
+from evalgate.reporting.annotations import annotations_of
 from evalgate.reporting.exports.junit import junit
 from evalgate.reporting.exports.results_json import dump, invalid_document, results_document
 from evalgate.reporting.render import render_comment, render_summary
