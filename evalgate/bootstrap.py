@@ -134,7 +134,7 @@ def shell_tools(
         suite_files(cwd, None, bounds),
         trace_files(cwd, None, bounds),
         baseline_files(cwd),
-        OutputFolder(output_dir),
+        OutputFolder(output_dir, cwd),
         SystemClock(source_date_epoch),
         Quiet() if progress_to is None else progress_for(progress_to, quiet=False),
     )
@@ -153,7 +153,7 @@ def action_tools(
         suite_files(cwd, root, bounds),
         trace_files(cwd, root, bounds),
         baseline_files(cwd),  # the artifact lies in the runner's own folder
-        OutputFolder(output_dir, root),
+        OutputFolder(output_dir, cwd, root),
         SystemClock(source_date_epoch),
         Quiet(),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import tempfile
 import zipfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,10 +25,18 @@ if TYPE_CHECKING:
     from evalgate.ports import Files, TraceSpool
 
 SCHEMA = "evalgate.baseline/1"
-MAX_PACKED = 64 * 1024 * 1024
-MAX_UNPACKED = 256 * 1024 * 1024
-SLACK = 2 * 1024 * 1024
-"""Room for what deflate still holds back and for the archive's directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZipLimits:
+    """Bytes of a baseline. `slack` is room for what deflate holds back and for the archive's directory."""
+
+    packed: int = 64 * 1024 * 1024
+    unpacked: int = 256 * 1024 * 1024
+    slack: int = 2 * 1024 * 1024
+
+
+LIMITS = ZipLimits()
 NESTED = "baseline.zip"
 HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -36,7 +45,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class Spool:
     """Traces of the run on disk, redacted, one a line; more than a baseline can hold is only counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: ZipLimits) -> None:
+        self._limits = limits
         self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
         self._size = 0
         self._seen: set[tuple[str, int | None, int | None]] = set()
@@ -50,7 +60,7 @@ class Spool:
             return
         self._seen.add(place)
         line = orjson.dumps(redact_value(to_document(trace)), option=orjson.OPT_APPEND_NEWLINE)
-        if self.left_out or self._size + len(line) > MAX_UNPACKED:
+        if self.left_out or self._size + len(line) > self._limits.unpacked:
             self.left_out += 1  # and all after it: what is left out is left out from the end
             return
         self._size += len(line)
@@ -69,16 +79,17 @@ class Spool:
 class BaselineZips:
     """Reads and writes baselines; see ports.BaselineFiles."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, limits: ZipLimits = LIMITS) -> None:
         self._files = files
+        self._limits = limits
 
     def spool(self) -> TraceSpool:
         """A place for the traces of a baseline that is being made."""
-        return Spool()
+        return Spool(self._limits)
 
     def load(self, path: str) -> Baseline:
         """A `baseline.zip` or `results.json`; raises SettingError or OverLimit."""
-        content = self._files.read(path, MAX_PACKED, what="baseline")
+        content = self._files.read(path, self._limits.packed, what="baseline")
         try:
             if content[:2] == b"PK":
                 return self._from_zip(content)
@@ -92,9 +103,9 @@ class BaselineZips:
             raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
 
     def _from_zip(self, content: bytes) -> Baseline:
-        archive = SafeZip(content, MAX_UNPACKED)
+        archive = SafeZip(content, self._limits.unpacked)
         if archive.names() == [NESTED]:  # an upload step that zipped our zip
-            archive = SafeZip(archive.read(NESTED), MAX_UNPACKED)
+            archive = SafeZip(archive.read(NESTED), self._limits.unpacked)
         manifest = _manifest(archive.read("manifest.json"))
         return Baseline(load_results(archive.read("results.json")), manifest)
 
@@ -103,7 +114,7 @@ class BaselineZips:
         made, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
         if self._files.expand(made, "."):
             self.load(made)  # a damaged one is not handed on
-            _save(path, self._files.read(made, MAX_PACKED, what="baseline"))
+            _save(path, self._files.read(made, self._limits.packed, what="baseline"))
             return []
         document = self.load(results).results
         if document["summary"] is None:
@@ -111,7 +122,7 @@ class BaselineZips:
                 Problem(f"{results} holds no finished run", None, "its run ended in exit code 2")
             )
         manifest = {"schema": SCHEMA, "commit": document["commit"], "created_at": document["created_at"]}
-        content = self._files.read(results, MAX_PACKED, what="results")
+        content = self._files.read(results, self._limits.packed, what="results")
         said = self.write(path, BaselineParts(manifest, content, b"{}", None))
         lack = Problem(
             f"{folder} has no {NESTED}: traces and suites are left out of {path}", None, HOW_TO_KEEP
@@ -122,12 +133,12 @@ class BaselineZips:
         """Writes the archive: same parts, same bytes. What had to be left out is warned about."""
         spool = parts.traces if isinstance(parts.traces, Spool) else None
         try:
-            left_out = _write(path, parts, spool)
+            left_out = _write(path, parts, spool, self._limits)
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
         if not left_out:
             return []
-        message = f"{left_out:,} traces were left out of {NESTED}, which holds {MAX_PACKED >> 20} MB"
+        message = f"{left_out:,} traces were left out of {NESTED}, which holds {self._limits.packed:,} bytes"
         return [Problem(message, None, "results are whole; only comparing behaviour needs the traces")]
 
 
@@ -138,27 +149,30 @@ def _save(path: str, content: bytes) -> None:
         raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
 
 
-def _write(path: str, parts: BaselineParts, spool: Spool | None) -> int:
+def _write(path: str, parts: BaselineParts, spool: Spool | None, limits: ZipLimits) -> int:
     """Writes the archive; how many traces had to be left out."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry("results.json"), parts.results)
         archive.writestr(_entry("suites.json"), parts.suites)
-        kept, left_out = _write_traces(archive, spool, len(parts.results) + len(parts.suites))
+        unpacked = len(parts.results) + len(parts.suites) + limits.slack
+        kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
         manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
         archive.writestr(_entry("manifest.json"), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
     return left_out
 
 
-def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, unpacked: int) -> tuple[int, int]:
-    """How many traces fit, and how many did not."""
+def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, limits: ZipLimits) -> tuple[int, int]:
+    """How many traces fit, and how many did not; a line may turn out not to shrink at all."""
     if spool is None:
         return 0, 0
-    kept, left_out = 0, spool.left_out
+    kept, unpacked, full = 0, 0, False
+    left_out = spool.left_out
     with archive.open(_entry("traces.jsonl"), "w") as member:
         for line in spool.lines():
-            unpacked += len(line)
             packed = archive.fp.tell() if archive.fp else 0
-            if left_out > spool.left_out or packed > MAX_PACKED - SLACK or unpacked > MAX_UNPACKED - SLACK:
+            unpacked += len(line)
+            full = full or packed + len(line) > limits.packed - limits.slack or unpacked > limits.unpacked
+            if full:
                 left_out += 1
                 continue
             member.write(line)

@@ -11,11 +11,11 @@ from evalgate.errors import Problem, RefusedPath, SettingError
 class OutputFolder:
     """Writes our files whole or not at all, and touches nobody else's.
 
-    With `root` the folder must lie inside it, and no symbolic link is followed.
+    `folder` starts from `cwd`. With `root` it must lie inside that, and no symbolic link is followed.
     """
 
-    def __init__(self, folder: str, root: str | None = None) -> None:
-        self._folder = Path(folder)
+    def __init__(self, folder: str, cwd: str, root: str | None = None) -> None:
+        self._folder = Path(cwd) / folder
         self._shown = folder
         if root is not None:
             self._stay_inside(Path(root).resolve())
@@ -41,7 +41,7 @@ class OutputFolder:
             raise self._refusal(name, error) from None
 
     def _refusal(self, name: str, error: OSError) -> SettingError:
-        reason = f"can't write {self._folder / name}: {error.strerror or 'the system refused'}"
+        reason = f"can't write {self._shown}/{name}: {error.strerror or 'the system refused'}"
         return SettingError(Problem(reason, None, "name another folder with --output-dir"))
 
     def _make(self) -> None:

@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evalgate.errors import EvalGateError
+from evalgate.errors import EvalGateError, Problem, SettingError
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Parser(argparse.ArgumentParser):
     """Wrong usage is one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {message} (see {self.prog} --help)\n")
+        raise SettingError(Problem(message, None, f"see {self.prog} --help"))
 
 
 def main(argv: Sequence[str], shell: Shell) -> int:

@@ -33,9 +33,12 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _create(arguments: argparse.Namespace, shell: Shell) -> int:
+    import posixpath
+
     from evalgate import bootstrap
 
-    said = bootstrap.baseline_files(shell.cwd).create(arguments.folder, arguments.output)
+    target = posixpath.join(shell.cwd, arguments.output)
+    said = bootstrap.baseline_files(shell.cwd).create(arguments.folder, target)
     shell.tell(said, "warning")
     shell.say(f"written: {arguments.output}")
     return 0

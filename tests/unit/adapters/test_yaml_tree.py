@@ -1,5 +1,6 @@
 """YAML without its surprises, within bounds, with places."""
 
+import itertools
 import time
 
 import pytest
@@ -105,7 +106,7 @@ def test_aliases__are_counted_and_so_is_what_they_stand_for():
     assert "20 aliases" in refusal("a: &x 1\nb: [" + ", ".join(["*x"] * 21) + "]\n")
     bomb = "a: &a [" + ", ".join("x" * 1000) + "]\n"
     names = "abcdefg"
-    for before, name in zip(names, names[1:], strict=False):
+    for before, name in itertools.pairwise(names):
         bomb += f"{name}: &{name} [*{before}, *{before}, *{before}]\n"
     start = time.monotonic()
     assert "200,000 values" in refusal(bomb)

@@ -1,0 +1,194 @@
+"""Baselines as real files, honest and hostile ones."""
+
+import io
+import json
+import random
+import warnings
+import zipfile
+
+import pytest
+from builders import make_trace
+from fakes.core import make_tools
+
+from evalgate.adapters.baseline_zip import BaselineZips, ZipLimits
+from evalgate.adapters.workspace import Workspace
+from evalgate.application.judge import judge
+from evalgate.application.request import JudgeRequest
+from evalgate.errors import InvalidInput
+from evalgate.ports import BaselineParts
+
+SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: a}]}]\n"
+MANIFEST = {"schema": "evalgate.baseline/1", "commit": "c0ffee"}
+
+
+@pytest.fixture
+def zips(tmp_path):
+    return BaselineZips(Workspace(None, str(tmp_path)))
+
+
+@pytest.fixture
+def results():
+    return judge(JudgeRequest(commit="c0ffee"), make_tools(SUITE, traces=[make_trace()])).files[
+        "results.json"
+    ]
+
+
+def write(zips, path, results, traces=()):
+    spool = zips.spool()
+    for trace in traces:
+        spool.add(trace)
+    try:
+        return zips.write(str(path), BaselineParts(MANIFEST, results, b"{}", spool))
+    finally:
+        spool.close()
+
+
+def test_baseline__is_read_back_as_it_was_written(zips, results, tmp_path):
+    said = write(
+        zips,
+        tmp_path / "b.zip",
+        results,
+        [make_trace(trace_id="t1"), make_trace(trace_id="t2", path="two.json")],
+    )
+    loaded = zips.load("b.zip")
+    assert said == []
+    assert loaded.results == json.loads(results)
+    assert loaded.manifest == {**MANIFEST, "traces": {"kept": 2, "left_out": 0}}
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        lines = archive.read("traces.jsonl").splitlines()
+    assert [json.loads(line)["trace_id"] for line in lines] == ["t1", "t2"]
+
+
+def test_baseline__same_parts_same_bytes(zips, results, tmp_path):
+    for name in ("one.zip", "two.zip"):
+        write(zips, tmp_path / name, results, [make_trace()])
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+def test_baseline__keeps_a_trace_that_two_suites_read_once(zips, results, tmp_path):
+    write(zips, tmp_path / "b.zip", results, [make_trace(), make_trace()])
+    assert zips.load("b.zip").manifest["traces"]["kept"] == 1
+
+
+def test_baseline__holds_no_secret_of_a_trace(zips, results, tmp_path):
+    secret = "ghp_" + "a1B2" * 9
+    write(
+        zips,
+        tmp_path / "b.zip",
+        results,
+        [make_trace(calls=[("login", {"token": secret})], response=f"use {secret}")],
+    )
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        assert secret.encode() not in archive.read("traces.jsonl")
+
+
+def test_baseline__too_large_leaves_out_traces_from_the_end_and_says_so(results, tmp_path):
+    zips = BaselineZips(Workspace(None, str(tmp_path)), ZipLimits(packed=100_000, slack=10_000))
+    draw = random.Random(1)  # noqa: S311  (noise that does not deflate)
+    noise = [
+        make_trace(trace_id=f"t{n}", path=f"{n}.json", response=draw.randbytes(4_000).hex())
+        for n in range(40)
+    ]
+    (warning,) = write(zips, tmp_path / "b.zip", results, noise)
+    counted = zips.load("b.zip").manifest["traces"]
+    assert 0 < counted["kept"] < 40
+    assert counted["kept"] + counted["left_out"] == 40
+    assert f"{counted['left_out']} traces were left out" in warning.message
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        kept = [json.loads(line)["trace_id"] for line in archive.read("traces.jsonl").splitlines()]
+    assert kept == [f"t{n}" for n in range(counted["kept"])]
+
+
+def test_results_json__is_a_baseline_too(zips, results, tmp_path):
+    (tmp_path / "results.json").write_bytes(results)
+    assert zips.load("results.json").manifest is None
+
+
+def test_zip_in_a_zip__is_opened_once_more(zips, results, tmp_path):
+    write(zips, tmp_path / "inner.zip", results)
+    with zipfile.ZipFile(tmp_path / "outer.zip", "w") as archive:
+        archive.write(tmp_path / "inner.zip", "baseline.zip")
+    assert zips.load("outer.zip").manifest["commit"] == "c0ffee"
+
+
+def honest(results):
+    return [("manifest.json", json.dumps(MANIFEST)), ("results.json", results)]
+
+
+def archive_of(members, flags=0, mode=0o100644):
+    buffer = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        warnings.simplefilter("ignore")
+        for name, content in members:
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = mode << 16
+            archive.writestr(entry, content)
+    data = bytearray(buffer.getvalue())
+    if flags:
+        data[6] |= flags
+        data[data.find(b"PK\x01\x02") + 8] |= flags
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (lambda r: b"<html>", "no JSON"),
+        (lambda r: b"", "no JSON"),
+        (lambda r: b"PK\x03\x04 broken", "no zip file"),
+        (lambda r: archive_of(honest(r))[:-40], "no zip file"),
+        (lambda r: archive_of([]), "no entries called manifest.json"),
+        (lambda r: archive_of([*honest(r), ("results.json", r)]), "2 entries called results.json"),
+        (lambda r: archive_of(honest(r), flags=1), "encrypted"),
+        (lambda r: archive_of(honest(r), mode=0o120777), "no regular file"),
+        (lambda r: archive_of([("manifest.json", b"[]"), ("results.json", r)]), "not of schema"),
+        (lambda r: archive_of([("manifest.json", b"{"), ("results.json", r)]), "manifest.json is no JSON"),
+        (lambda r: archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b"{}")]), "results"),
+        (lambda r: archive_of([(f"f{n}", b"") for n in range(1_001)]), "1,000 entries"),
+        (lambda r: archive_of([("manifest.json", b"\0" * (300 << 20))]), "too large"),
+        (lambda r: archive_of([("../manifest.json", b"{}"), ("/results.json", b"{}")]), "no entries called"),
+    ],
+)
+def test_hostile_baseline__is_refused_with_a_reason(zips, results, tmp_path, content, part):
+    (tmp_path / "b.zip").write_bytes(content(results))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidInput) as caught:
+        zips.load("b.zip")
+    assert part in str(caught.value)
+    assert sorted(tmp_path.rglob("*")) == before, "nothing may be unpacked"
+
+
+def test_zip__that_lies_about_its_size_is_refused(tmp_path):
+    data = bytearray(
+        archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b" " * 5_000_000)])
+    )
+    at = data.rfind(b"PK\x01\x02")
+    data[at + 24 : at + 28] = (10).to_bytes(4, "little")
+    (tmp_path / "b.zip").write_bytes(bytes(data))
+    zips = BaselineZips(Workspace(None, str(tmp_path)), ZipLimits(unpacked=1_000_000))
+    with pytest.raises(InvalidInput, match=r"damaged|more than is accepted"):
+        zips.load("b.zip")
+
+
+def test_create__from_a_folder_with_a_zip_copies_it(zips, results, tmp_path):
+    (tmp_path / "out").mkdir()
+    write(zips, tmp_path / "out" / "baseline.zip", results)
+    assert zips.create("out", str(tmp_path / "copy.zip")) == []
+    assert (tmp_path / "copy.zip").read_bytes() == (tmp_path / "out" / "baseline.zip").read_bytes()
+
+
+def test_create__from_results_alone_says_what_is_lacking(zips, results, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results.json").write_bytes(results)
+    (said,) = zips.create("out", str(tmp_path / "made.zip"))
+    assert "left out" in said.message
+    assert zips.load("made.zip").results == json.loads(results)
+
+
+def test_create__from_an_invalid_run_is_refused(zips, tmp_path):
+    (tmp_path / "out").mkdir()
+    invalid = judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"]
+    (tmp_path / "out" / "results.json").write_bytes(invalid)
+    with pytest.raises(InvalidInput, match="no finished run"):
+        zips.create("out", str(tmp_path / "made.zip"))

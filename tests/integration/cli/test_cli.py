@@ -1,0 +1,275 @@
+"""The command as a person uses it, on real files; as a process of its own where that matters."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+SUITE = """\
+version: 1
+suite: refunds
+traces: [traces/*.json]
+scenarios:
+  - id: "*"
+    assertions:
+      - {contains: refund, required: true}
+"""
+VERBS = ["run", "validate", "compare", "baseline", "query", "schema"]
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "traces").mkdir()
+    (tmp_path / "evals" / "refunds.yaml").write_text(SUITE)
+    trace(tmp_path, "good", "your refund is done")
+    return tmp_path
+
+
+def trace(project, name, answer):
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": answer}]
+    content = {"schema": "evalgate.trace/1", "scenario_id": name, "messages": messages}
+    (project / "evals" / "traces" / f"{name}.json").write_text(json.dumps(content))
+
+
+def evalgate(project, *words, **environ):
+    """The front door itself, with streams of our own."""
+    out, err = io.StringIO(), io.StringIO()
+    code = main(words, Shell(out, err, {"SOURCE_DATE_EPOCH": "1767323045", **environ}, str(project)))
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+def process(project, *words, **environ):
+    """The command as a process."""
+    command = [sys.executable, "-m", "evalgate", *words]
+    mine = {"PATH": os.environ["PATH"], "SOURCE_DATE_EPOCH": "1767323045", **environ}
+    return subprocess.run(command, cwd=project, env=mine, capture_output=True, text=True, check=False)
+
+
+def test_run__without_config_finds_the_suites_and_passes(project):
+    done = process(project, "run")
+    assert done.returncode == 0, done.stderr
+    assert "good" in done.stdout
+    left = sorted(path.name for path in (project / ".evalgate").iterdir())
+    assert left == [".gitignore", "baseline.zip", "comment.md", "junit.xml", "results.json", "summary.md"]
+
+
+def test_run__fails_with_one_and_leaves_all_files(project):
+    trace(project, "bad", "no")
+    done = evalgate(project, "run", "--output-dir", "out/deep")
+    assert done.returncode == 1
+    results = json.loads((project / "out" / "deep" / "results.json").read_bytes())
+    assert (results["verdict"], results["exit_code"]) == ("fail", 1)
+    assert (project / "out" / "deep" / "junit.xml").exists()
+
+
+def test_run__invalid_leaves_results_only_and_tells_every_mistake_with_its_place(project):
+    (project / "evals" / "refunds.yaml").write_text(SUITE.replace("contains", "contain") + "treshold: 1\n")
+    done = evalgate(project, "run")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: evals/refunds.yaml:7:10: an assertion has a `type`, or a path with exactly one operator; this has no operator (did you mean `contains`?)",
+        'error: evals/refunds.yaml:8:1: unknown key "treshold" (did you mean `threshold`?)',
+    ]
+    assert done.stdout == ""
+    left = sorted(path.name for path in (project / ".evalgate").iterdir())
+    assert left == [".gitignore", "results.json"]
+    results = json.loads((project / ".evalgate" / "results.json").read_bytes())
+    assert results["reasons"][0]["code"] == "invalid_suite"
+    assert results["reasons"][0]["location"] == {"file": "evals/refunds.yaml", "line": 7, "column": 10}
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["run", "nowhere.yaml"], "nowhere.yaml"),
+        (["run", "--fail-on", "hard_fial"], "did you mean `hard_fail`?"),
+        (["run", "--fail-on", ""], "report-only"),
+        (["run", "--format", "nativ"], "did you mean `native`?"),
+        (["run", "--baseline", "gone.zip"], "gone.zip"),
+        (["run", "--limit", "record=huge"], "no size"),
+        (["run", "--limit", "recrod=1MB"], "unknown limit"),
+        (["run", "--limit", "suite=10"], "evals/refunds.yaml"),
+        (["run", "--nonsense"], "--nonsense"),
+        (["compare", "a.json", "b.json"], "a.json"),
+        (["query", "a.[", "evals/traces/good.json"], "bad expression"),
+        (["query", "a", "nowhere.json"], "nowhere.json"),
+        (["query", "evals/traces/good.json", "--number", "9"], "number 9 of 1"),
+        (["baseline", "show", "gone.zip"], "gone.zip"),
+        (["baseline", "create", "gone", "-o", "x.zip"], "gone"),
+        (["schema", "suit"], "suit"),
+        (["rnu"], "rnu"),
+        ([], "VERB"),
+    ],
+)
+def test_wrong_usage__is_one_line_and_exit_code_two(project, words, part):
+    done = evalgate(project, *words)
+    assert done.returncode == 2
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help__of_every_verb_gives_examples(project, verb, capsys):
+    assert evalgate(project, verb, "--help").returncode == 0
+    told = capsys.readouterr().out
+    assert f"evalgate {verb}" in told
+    assert "examples:" in told
+
+
+def test_run__in_an_empty_folder_says_how_to_begin(tmp_path):
+    done = evalgate(tmp_path, "run")
+    assert done.returncode == 2
+    assert "evals/first.yaml" in done.stderr
+
+
+def test_run__where_the_output_can_not_be_written_says_so_before_the_work(project):
+    (project / "blocked").write_text("a file, not a folder")
+    done = evalgate(project, "run", "--output-dir", "blocked")
+    assert done.returncode == 2
+    assert "blocked" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_run__json_prints_the_results_and_nothing_else(project):
+    done = evalgate(project, "run", "--json")
+    assert json.loads(done.stdout) == json.loads((project / ".evalgate" / "results.json").read_bytes())
+
+
+def test_run__quiet_prints_one_line(project):
+    done = evalgate(project, "run", "-q")
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_run__twice_gives_the_same_bytes_under_any_hash_seed(project):
+    trace(project, "bad", "no")
+    kept = []
+    for seed in ("1", "2"):
+        process(project, "run", "--output-dir", seed, PYTHONHASHSEED=seed)
+        kept.append({path.name: path.read_bytes() for path in (project / seed).iterdir()})
+    assert kept[0] == kept[1]
+
+
+def test_run__against_a_baseline_names_what_broke(project):
+    assert evalgate(project, "run", "--output-dir", "main").returncode == 0
+    trace(project, "good", "no")
+    done = evalgate(project, "run", "--baseline", "main/baseline.zip", "--fail-on", "broken")
+    assert done.returncode == 1
+    results = json.loads((project / ".evalgate" / "results.json").read_bytes())
+    assert results["suites"][0]["scenarios"][0]["change"]["kind"] == "broken"
+    assert [reason["code"] for reason in results["reasons"]] == ["broken"]
+
+
+def test_compare__exits_zero_unless_asked_to_decide(project):
+    evalgate(project, "run", "--output-dir", "main")
+    trace(project, "good", "no")
+    evalgate(project, "run", "--output-dir", "head")
+    plain = evalgate(project, "compare", "main/baseline.zip", "head/results.json")
+    strict = evalgate(project, "compare", "main/results.json", "head/baseline.zip", "--fail-on", "broken")
+    assert (plain.returncode, strict.returncode) == (0, 1)
+    assert "broke" in plain.stdout
+    same = evalgate(
+        project, "compare", "main/baseline.zip", "main/results.json", "--fail-on", "broken,regression"
+    )
+    assert same.returncode == 0
+
+
+def test_baseline__create_and_show(project):
+    evalgate(project, "run", GITHUB_SHA="c0ffee")
+    assert evalgate(project, "baseline", "create", ".evalgate", "-o", "b.zip").returncode == 0
+    shown = evalgate(project, "baseline", "show", "b.zip")
+    assert "c0ffee" in shown.stdout
+    as_json = json.loads(evalgate(project, "baseline", "show", "b.zip", "--json").stdout)
+    assert (as_json["manifest"]["commit"], as_json["summary"]["passed"]) == ("c0ffee", 1)
+
+
+def test_query__prints_what_an_expression_finds_and_the_whole_view_without_one(project):
+    found = evalgate(project, "query", "response.content", "evals/traces/good.json")
+    assert (found.returncode, found.stdout) == (0, '"your refund is done"\n')
+    view = json.loads(evalgate(project, "query", "evals/traces/good.json").stdout)
+    assert {
+        "response",
+        "turns",
+        "tool_calls",
+        "metadata",
+        "usage",
+        "cost",
+        "latency",
+        "scores",
+    } <= view.keys()
+
+
+def test_query__of_several_traces_prints_a_line_each(project):
+    trace(project, "zweiter", "Grüße")
+    done = evalgate(project, "query", "response.content", "evals/traces/*.json")
+    assert done.stdout == '"your refund is done"\n"Grüße"\n'
+
+
+def test_query__escapes_what_a_terminal_would_obey(project):
+    trace(project, "evil", "\x1b[31m \x9b31m \u202e")
+    done = evalgate(project, "query", "response.content", "evals/traces/evil.json")
+    assert json.loads(done.stdout) == "\x1b[31m \x9b31m \u202e"
+    assert not set(done.stdout) & {"\x1b", "\x9b", "\u202e"}
+
+
+def test_query__of_a_damaged_trace_says_why(project):
+    (project / "bad.json").write_text("{")
+    done = evalgate(project, "query", "bad.json")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: bad.json: ")
+
+
+@pytest.mark.parametrize("kind", ["suite", "project", "trace", "results"])
+def test_schema__is_a_json_schema_that_accepts_what_we_write(project, kind):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(evalgate(project, "schema", kind).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    evalgate(project, "run")
+    samples = {
+        "suite": {
+            "version": 1,
+            "suite": "s",
+            "scenarios": [
+                {"id": "*", "assertions": [{"contains": "a"}, {"type": "cost_limit", "max_usd": 1}]}
+            ],
+        },
+        "project": {"version": 1, "suites": ["evals/*.yaml"]},
+        "trace": json.loads((project / "evals" / "traces" / "good.json").read_bytes()),
+        "results": json.loads((project / ".evalgate" / "results.json").read_bytes()),
+    }
+    validator = jsonschema.Draft202012Validator(schema)
+    assert list(validator.iter_errors(samples[kind])) == []
+    assert not validator.is_valid({"version": "x"})
+
+
+def test_validate__counts_what_it_read_and_warns(project):
+    (project / "evals" / "refunds.yaml").write_text(SUITE + "      - {type: output_contains, pattern: '('}\n")
+    done = evalgate(project, "validate")
+    assert (done.returncode, done.stdout) == (0, "ok: 1 suites, 1 scenarios, 2 assertions\n")
+    assert "warning: evals/refunds.yaml:8:9: " in done.stderr
+
+
+def test_project_file__names_its_suites_and_shares_defaults(project):
+    (project / "evalgate.yaml").write_text(
+        "version: 1\nsuites: ['evals/**/*.yaml']\ndefaults: {assertions: [{contains: done}]}\npolicy: {fail_on: [below_threshold]}\n"
+    )
+    trace(project, "half", "refund")
+    done = evalgate(project, "run")
+    assert done.returncode == 1
+    results = json.loads((project / ".evalgate" / "results.json").read_bytes())
+    assert [reason["scenario"] for reason in results["reasons"]] == ["half"]
+
+
+def test_output__to_a_reader_that_leaves_is_no_error(project):
+    command = f"{sys.executable} -m evalgate query evals/traces/good.json | head -1"
+    done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)  # noqa: S602
+    assert done.stderr == ""
