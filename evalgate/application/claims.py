@@ -10,6 +10,7 @@ from evalgate.measures.globs import matches_id
 from evalgate.measures.json_values import equal
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.trace import Trace
+from evalgate.models.trace_view import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +103,7 @@ def _holds(match: Match, trace: Trace) -> bool:
     if match.where is None:
         return True
     try:
-        value = match.where.search(trace.view)
+        value = match.where.search(view_of(trace))
     except QueryFailedError:
         return False
     empty: tuple[Any, ...] = (None, False, "", [], {})  # what JMESPath calls false

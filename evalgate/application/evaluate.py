@@ -10,6 +10,7 @@ from evalgate.application.claims import Claims
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
+from evalgate.models.trace_view import view_of
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.scoring.trial import score_trial
 from evalgate.suite.parse import DEFAULT_THRESHOLD
@@ -114,7 +115,7 @@ class _SuiteEvaluation:
         if isinstance(record, DamagedTrace):
             return None, None  # what can't be read can't be asked
         try:
-            found = expression.search(record.view)
+            found = expression.search(view_of(record))
         except QueryFailedError as error:
             return None, f"scenario_from: {error}"
         if isinstance(found, int) and not isinstance(found, bool):

@@ -89,13 +89,14 @@ def _print(traces: list[Trace], query: Query | None, shell: Shell) -> None:
 
 def _values(traces: list[Trace], query: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
     from evalgate.measures.queries import QueryFailedError
+    from evalgate.models.trace_view import view_of
 
     for trace in traces:
         if query is None:
-            yield trace, trace.view.whole()
+            yield trace, view_of(trace).whole()
             continue
         try:
-            value = query.search(trace.view)
+            value = query.search(view_of(trace))
         except QueryFailedError as error:
             shell.note(f"error: {trace.source.path}: {error}")
             continue

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.cli.shell import Shell
+    from evalgate.reporting.table import Loudness
 
 EXAMPLES = """examples:
   evalgate run                                     evalgate.yaml, else evals/**/*.yaml
@@ -103,6 +104,8 @@ def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> 
     """The result on stdout, everything about it on stderr."""
     from evalgate.reporting.table import render_table
 
+    loudness: Loudness = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
+
     shell.tell(judgement.problems)
     for warning in judgement.warnings:
         shell.note(f"warning: {warning}")
@@ -111,7 +114,6 @@ def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> 
         return
     if judgement.problems:
         return
-    loudness = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
     shell.say(render_table(judgement.results, width=shell.width, colour=shell.has_colour, loudness=loudness))
     if not arguments.quiet:
         names = ", ".join([*judgement.files, *(["baseline.zip"] if judgement.baseline_zip else [])])

@@ -11,6 +11,7 @@ from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.operators import Operator, apply, canonical, judge_for, sign
 from evalgate.measures.json_values import show
 from evalgate.measures.queries import Query, QueryError, QueryFailedError
+from evalgate.models.trace_view import view_of
 
 if TYPE_CHECKING:
     from evalgate.models.trace import Trace
@@ -43,7 +44,7 @@ class QueryAssertion(Evaluator):
 
         def check(trace: Trace) -> Finding:
             try:
-                actual = query.search(trace.view)
+                actual = query.search(view_of(trace))
             except QueryFailedError as error:
                 return Finding("error", f"{subject}: {error}")
             if actual is None and not null_is_evidence:

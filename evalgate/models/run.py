@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
-    from evalgate.models.comparison import Change
     from evalgate.models.trace import Warning_
 
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
@@ -82,7 +81,6 @@ class ScenarioResult:
     pass_rate_interval: tuple[float, float] | None = None
     reason: str | None = None
     location: Location | None = None
-    change: Change | None = None
 
 
 @dataclass(slots=True)

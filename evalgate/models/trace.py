@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
-from evalgate.models.trace_view import TraceView
-
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
 
@@ -214,14 +212,7 @@ class Trace:
     agent_hash: str | None = None
     source: Source = field(default_factory=Source)
     warnings: list[Warning_] = field(default_factory=list)
-    _view: TraceView | None = field(default=None, init=False, repr=False, compare=False)
-
-    @property
-    def view(self) -> TraceView:
-        """What queries see of it; built once, section by section."""
-        if self._view is None:
-            self._view = TraceView(self)
-        return self._view
+    kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
 
     @property
     def turn_count(self) -> int:

@@ -6,14 +6,21 @@ Sections are built when first asked for, since most suites look at two or three 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
-if TYPE_CHECKING:
-    from evalgate.models.trace import Trace
+from evalgate.models.trace import Trace
 
-Section = Callable[["Trace"], Any]
+Section = Callable[[Trace], Any]
+
+
+def view_of(trace: Trace) -> TraceView:
+    """The trace's view; made once, so that all checks of a trace share the sections they need."""
+    view: TraceView | None = trace.kept_view
+    if view is None:
+        view = trace.kept_view = TraceView(trace)
+    return view
 
 
 class TraceView:
