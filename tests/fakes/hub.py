@@ -6,6 +6,7 @@ import importlib.util
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,6 @@ from evalgate.adapters.github import Network, Site
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "github"
 FAKEHUB = SHARED / "fakehub.py"
-FAKERUNNER = SHARED / "fakerunner.py"
 MAIN = "main"
 
 
@@ -27,6 +27,7 @@ class FakeHub:
         sys.modules["fakehub"] = self._module
         spec.loader.exec_module(self._module)
         self._module.Base.disable_nagle_algorithm = True  # or every answer waits 40 ms
+        self._count_requests()
         self._folder = folder
         state = folder / "first.json"
         parser = self._module.build_parser()
@@ -45,6 +46,22 @@ class FakeHub:
         self._hub.problems, self._hub.recent = [], []
         return self
 
+    def _count_requests(self) -> None:
+        """The server notes a request after it has answered: counting those begun tells when all are noted."""
+        self._begun, handler = 0, self._module.Base
+        read_body = handler.read_body
+
+        def counting(request):
+            self._begun += 1
+            return read_body(request)
+
+        handler.read_body = counting
+
+    def _settle(self) -> None:
+        deadline = time.monotonic() + 0.3
+        while self._hub.n < self._begun and time.monotonic() < deadline:
+            time.sleep(0.001)
+
     def stop(self) -> None:
         self._hub.stop()
 
@@ -58,10 +75,12 @@ class FakeHub:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
+        self._settle()
         return self._hub.recent
 
     @property
     def violations(self) -> list[dict[str, Any]]:
+        self._settle()
         return [problem for problem in self._hub.problems if problem["level"] == "error"]
 
     @property

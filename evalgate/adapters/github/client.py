@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request, Sink
 from evalgate.adapters.github.retry import persist
+from evalgate.adapters.github.shapes import dig, text
 from evalgate.adapters.github.site import Budget, Site, origin
 from evalgate.errors import Forbidden, NotFound, Unreachable
 
@@ -59,9 +60,14 @@ class Client:
         """Sends a change and returns the answer. Only POST is not repeatable: it may raise AnswerLost."""
         return self._ask(method, self._url(path, {}), document)[0]
 
-    def get_absolute(self, path: str) -> Any:
-        """The JSON of an address outside the repository, such as `/user`."""
-        return self._ask("GET", self.site.api_url + path)[0]
+    def user(self) -> Any:
+        """The person the token speaks for; Forbidden where it speaks for an app."""
+        return self._ask("GET", f"{self.site.api_url}/user")[0]
+
+    def viewer(self) -> str:
+        """The login the token speaks for, asked of the other API: it answers an app too."""
+        url = f"{self.site.api_url.removesuffix('/v3')}/graphql"
+        return text(dig(self._ask("POST", url, {"query": "{viewer{login}}"})[0], "data", "viewer", "login"))
 
     def pages(self, path: str, *, pages: int = PAGES, **query: str | int) -> Iterator[Any]:
         """Each page's JSON, as GitHub's own links lead; raises TooMany where there are more than `pages`."""

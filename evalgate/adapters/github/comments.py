@@ -82,12 +82,18 @@ class Comments:
             yield from filter(None, map(Posted.read, listed(page)))
 
     def _me(self) -> tuple[str, str]:
-        """Who the token speaks for. A job's own token may not ask; it is the bot."""
+        """Who the token speaks for: a person, or an app, which has a bot. Unless told otherwise, the job."""
         try:
-            user = self._client.get_absolute("/user")
+            user = self._client.user()
+        except Unreachable:
+            return self._app()
+        return text(dig(user, "login")), text(dig(user, "type"))
+
+    def _app(self) -> tuple[str, str]:
+        try:
+            return self._client.viewer(), "Bot"
         except Unreachable:
             return ACTIONS_BOT
-        return text(dig(user, "login")), text(dig(user, "type"))
 
     def _changed(self, found: Posted, body: str) -> Comment | None:
         """The comment with its new body; None where somebody deleted it meanwhile."""

@@ -95,6 +95,16 @@ def test_a_persons_token_keeps_the_persons_comment(hub, budget):
     assert [comment["body"] for comment in hub.comments_of("alice")] == [body("two")]
 
 
+def test_an_apps_token_keeps_the_apps_comment(hub, budget):
+    hub.state["users"]["gate[bot]"] = {"id": 99, "type": "Bot"}
+    hub.state["tokens"]["ghs_app"] = {**hub.state["tokens"]["ghs_write"], "login": "gate[bot]"}
+    client = Client(site_of(hub, "ghs_app"), budget)
+    for words in ("one", "two"):
+        Comments(client, 7).upsert_comment(KEY, body(words))
+    client.close()
+    assert [comment["body"] for comment in hub.comments_of("gate[bot]")] == [body("two")]
+
+
 @pytest.mark.parametrize(
     "fault", [{"kind": "commit_then_reset"}, {"kind": "commit_then_status", "status": 502}]
 )

@@ -1,0 +1,98 @@
+"""A stand-in for the runner of GitHub Actions: gives a job's environment and reads what the step prints."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from fakes.hub import SHARED
+
+from evalgate.action import run
+from evalgate.adapters.github import Step
+
+if TYPE_CHECKING:
+    from fakes.hub import FakeHub
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKERUNNER = SHARED / "fakerunner.py"
+ENTRYPOINT = ROOT / "entrypoint.py"
+ACTION = ROOT / "action.yml"
+
+
+class FakeRunner:
+    """Runs the Action for one workspace, in this process or in one of its own."""
+
+    def __init__(self, hub: FakeHub, workspace: Path, folder: Path) -> None:
+        spec = importlib.util.spec_from_file_location("fakerunner", FAKERUNNER)
+        self._module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self._module)
+        self._hub, self._workspace, self._folder = hub, workspace, folder
+
+    def environment(
+        self,
+        event: str = "pull_request",
+        *,
+        pr: int = 7,
+        token: str = "ghs_write",  # noqa: S107 - test data
+        **inputs: str,
+    ) -> dict[str, str]:
+        """What the process of the Action finds in its environment."""
+        asked = SimpleNamespace(event=event, pr=pr, token=token, ref=None, run_id=9001, attempt=1)
+        asked.workspace, asked.debug, asked.no_runtime = self._workspace, False, False
+        home = Path(tempfile.mkdtemp(dir=self._folder))
+        environ, _ = self._module.world_env(asked, vars(self._hub.info), self._hub.state, home)
+        declared = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
+        for name, described in declared.items():
+            given = inputs.get(name.replace("-", "_"))
+            default = self._module.expr(described["default"], {"github.token": token})
+            environ[f"INPUT_{name.upper()}"] = default if given is None else given
+        return environ
+
+    def act(self, event: str = "pull_request", **options: Any) -> SimpleNamespace:
+        """One run in this process, judged as the runner would."""
+        environ = self.environment(event, **options)
+        console = io.StringIO()
+        code = run(environ, Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]))
+        seen = self._module.Step()
+        for line in console.getvalue().split("\n"):
+            seen.line(line)
+        outputs = self._module.parse_env_file(Path(environ["GITHUB_OUTPUT"]).read_text(encoding="utf-8"))
+        summary = Path(environ["GITHUB_STEP_SUMMARY"]).read_text(encoding="utf-8")
+        printed = "\n".join([*seen.log, summary, json.dumps(outputs)])
+        secrets = (options.get("token", "ghs_write"), self._hub.info.runtime_token)
+        return self._checked(
+            exit_code=code,
+            annotations=seen.ann,
+            outputs=outputs,
+            summary=summary,
+            log=seen.log,
+            commands=seen.cmds,
+            legacy_commands=seen.legacy,
+            errors=seen.err,
+            token_leaks=[secret for secret in secrets if secret in printed],
+        )
+
+    def act_as_process(self, *options: str) -> SimpleNamespace:
+        """One run as a process of its own."""
+        ready = self._hub.ready_file(self._folder / "ready.json")
+        command = [sys.executable, FAKERUNNER, "--ready", ready, "--workspace", self._workspace]
+        command += ["--action-yml", ACTION, *options, "--", sys.executable, ENTRYPOINT]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        return self._checked(**json.loads(done.stdout))
+
+    def _checked(self, **told: Any) -> SimpleNamespace:
+        """What holds for every run: no command but ours, no secret, no malformed file."""
+        assert told["legacy_commands"] == []
+        assert told["token_leaks"] == []
+        assert told["errors"] == []
+        assert {said["command"] for said in told["commands"]} <= {"error", "warning", "notice", "add-mask"}
+        assert "Traceback" not in "\n".join(told["log"])
+        return SimpleNamespace(**told)
