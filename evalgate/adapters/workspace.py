@@ -39,13 +39,13 @@ class Workspace:
         SettingError (a pattern that can't be meant).
         """
         _require_plain_text(pattern)
+        start, glob = Glob.split(pattern)
         whole = self._locate(pattern, base)
         if os.path.lexists(whole) and not os.path.isdir(whole):
             return [self._single(whole, pattern)]
-        fixed, glob = whole, Glob.everything()
-        if not os.path.isdir(whole):
-            start, glob = Glob.split(pattern)
-            fixed = self._locate(start, base)
+        if os.path.isdir(whole):
+            start, glob = pattern, Glob.everything()
+        fixed = self._locate(start, base)
         if not os.path.isdir(fixed):
             return []
         walk = Walk(glob, max_entries=self._max_entries, refuse_links=self._root is not None, show=self._show)

@@ -46,9 +46,11 @@ class Glob:
 
     @classmethod
     def split(cls, pattern: str) -> tuple[str, Glob]:
-        """The folder before the first wildcard, and the rest."""
+        """The folder before the first wildcard, and the rest; everything below it where nothing is wild."""
         steps = [step for step in pattern.split("/") if step not in {"", "."}]
-        wild = next((number for number, step in enumerate(steps) if MAGIC.search(step)), len(steps) - 1)
+        wild = next((number for number, step in enumerate(steps) if MAGIC.search(step)), None)
+        if wild is None:
+            return pattern, cls.everything()
         rest = steps[wild:]
         if ".." in rest:
             raise SettingError(Problem("`..` can't follow a wildcard", Location(pattern)))
@@ -87,6 +89,14 @@ class Glob:
         return frozenset(reached)
 
 
+class Place(NamedTuple):
+    """A file or folder on the way: below the start, as reached, and with links resolved."""
+
+    below: str
+    real: str
+    resolved: str
+
+
 class Walk:
     """One search through folders, each visited once however many ways the pattern reaches it."""
 
@@ -101,32 +111,34 @@ class Walk:
 
     def files(self, folder: str) -> Iterator[tuple[str, str]]:
         """Path below the folder and real path of every match; a file reached by links is found once."""
-        found = sorted(self._search(folder))
-        if not self._saw_link:
-            yield from found
-            return
+        found = list(self._search(folder))
+        if self._saw_link:
+            found.sort(key=lambda match: (match.below.count("/"), match.below))
         seen: set[str] = set()
-        for below, real in found:
-            resolved = os.path.realpath(real)
-            if resolved not in seen:
-                seen.add(resolved)
-                yield below, real
+        for match in found:
+            if match.resolved not in seen:
+                seen.add(match.resolved)
+                yield match.below, match.real
 
-    def _search(self, folder: str) -> Iterator[tuple[str, str]]:
-        waiting = [("", folder, self._glob.start(), frozenset([os.path.realpath(folder)]))]
+    def _search(self, folder: str) -> Iterator[Place]:
+        start = Place("", folder, os.path.realpath(folder))
+        waiting = [(start, self._glob.start(), frozenset([start.resolved]))]
         while waiting:
-            below, real, states, above = waiting.pop()
-            for entry in self._entries(real):
+            place, states, above = waiting.pop()
+            for entry in self._entries(place.real):
                 is_match, inside = self._glob.step(states, entry.name)
-                path = f"{below}/{entry.name}" if below else entry.name
                 if inside and self._is_folder(entry):
-                    resolved = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
-                    if resolved not in above:
-                        self._require_good_name(entry)
-                        waiting.append((path, entry.path, inside, above | {resolved}))
+                    deeper = self._place(place, entry)
+                    if deeper.resolved not in above:
+                        waiting.append((deeper, inside, above | {deeper.resolved}))
                 elif is_match and self._is_file(entry):
-                    self._require_good_name(entry)
-                    yield path, entry.path
+                    yield self._place(place, entry)
+
+    def _place(self, folder: Place, entry: os.DirEntry[str]) -> Place:
+        self._require_good_name(entry)
+        below = f"{folder.below}/{entry.name}" if folder.below else entry.name
+        resolved = os.path.realpath(entry.path) if entry.is_symlink() else f"{folder.resolved}/{entry.name}"
+        return Place(below, entry.path, resolved)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         found = []

@@ -9,6 +9,9 @@ from evalgate.adapters.trace_formats.strict_json import shown
 from evalgate.errors import TraceError
 from evalgate.models.trace import MAX_ID_LENGTH
 
+# No recording comes near these, and sums over a whole run stay finite and within 64 bits.
+LARGEST_NUMBER = 1e15
+LARGEST_COUNT = 10**11
 UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z")
 
 
@@ -44,9 +47,11 @@ def number(value: Any, path: str) -> float | None:
     """A number or nothing; true and "1" are no numbers."""
     if value is None:
         return None
-    if type(value) is float or type(value) is int:
-        return float(value)
-    raise FieldError(path, "is not a number")
+    if type(value) is not float and type(value) is not int:
+        raise FieldError(path, "is not a number")
+    if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise FieldError(path, "is too large")
+    return float(value)
 
 
 def amount(value: Any, path: str) -> float | None:
@@ -59,11 +64,13 @@ def amount(value: Any, path: str) -> float | None:
 
 def whole(value: Any, path: str) -> int | None:
     """A whole number or nothing."""
-    if value is None or type(value) is int:
-        return value
-    if type(value) is float and value.is_integer():
-        return int(value)
-    raise FieldError(path, "is not a whole number")
+    if value is None:
+        return None
+    if type(value) is not int and not (type(value) is float and value.is_integer()):
+        raise FieldError(path, "is not a whole number")
+    if not -LARGEST_COUNT <= value <= LARGEST_COUNT:
+        raise FieldError(path, "is too large")
+    return int(value)
 
 
 def count(value: Any, path: str) -> int | None:

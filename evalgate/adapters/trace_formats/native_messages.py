@@ -77,7 +77,7 @@ def _add_message(
         _add_references(message, recorded, unknown)
     elif calls is not None:
         _add_calls(conversation, message, calls, unknown)
-    if len(recorded) > (2 if calls is None else 3):
+    if len(recorded) > 1 + (content is not None) + (calls is not None):
         _add_rest(message, recorded, unknown)
 
 
@@ -131,7 +131,7 @@ def _add_result(
     message["parts"] = parts
     if call is not None and type(content) is dict:
         call["result"] = content
-    if len(recorded) > (3 if tool is None else 4):
+    if len(recorded) > 1 + (content is not None) + (called_id is not None) + (tool is not None):
         if call is not None:
             _add_outcome(call, recorded)
         _add_rest(message, recorded, unknown)

@@ -100,7 +100,7 @@ def _undisputed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         for key, value in pairs:
-            if key in found and found[key] != value:
+            if key in found and found[key] is not value and found[key] != value:
                 del found[key]
     return found
 
