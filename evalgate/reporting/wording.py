@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 DASH = "\u2013"
 _MINUS = "\u2212"
-_LEAST, _MOST = 0.005, 0.995
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -28,22 +27,20 @@ def percent(share: float | None) -> str:
     """A share as a whole percentage; 0% and 100% only where they are exact."""
     if share is None:
         return UNKNOWN
-    if 0 < share < _LEAST:
+    told = f"{share * 100:.0f}%"
+    if told == "0%" and share > 0:
         return "<1%"
-    if _MOST < share < 1:
-        return ">99%"
-    return f"{share * 100:.0f}%"
+    return ">99%" if told == "100%" and share < 1 else told
 
 
 def score(value: float | None) -> str:
     """A score with two digits; 0.00 and 1.00 only where they are exact."""
     if value is None:
         return DASH
-    if 0 < value < _LEAST:
+    told = f"{value:.2f}"
+    if told == "0.00" and value > 0:
         return "<0.01"
-    if _MOST <= value < 1:
-        return ">0.99"
-    return f"{value:.2f}"
+    return ">0.99" if told == "1.00" and value < 1 else told
 
 
 def points(delta: float | None) -> str:

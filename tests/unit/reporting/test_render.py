@@ -1,0 +1,446 @@
+from __future__ import annotations
+
+import os
+import random
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_check import HOSTILE, flaws, read
+from results_builder import (
+    a_baseline,
+    a_change,
+    a_reason,
+    a_scenario,
+    a_suite,
+    a_trial,
+    an_assertion,
+    results,
+)
+
+from evalgate.errors import SettingError
+from evalgate.reporting.render import render_comment, render_summary
+
+GOLDEN = Path(__file__).parent / "golden"
+MARKER = "<!-- evalgate:sticky v1 key=gate -->"
+RUN_URL = "https://github.com/org/repo/actions/runs/1"
+UNTRUSTED = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=40)
+
+
+def gating(id_, code="hard_fail"):
+    return a_reason(code, f"{id_} failed", suite="support", scenario=id_, variant=None)
+
+
+def a_policy_break():
+    evidence = {"expected": ["check_policy", "issue_refund"], "called": ["issue_refund"]}
+    checks = [
+        an_assertion(
+            "policy before refund",
+            "failed",
+            required=True,
+            type="tool_sequence",
+            reason="at call 1: expected check_policy, got issue_refund",
+            evidence=evidence,
+        ),
+        an_assertion("polite answer", "failed", reason="response.content contains 'sorry': it does not"),
+        an_assertion(),
+    ]
+    change = a_change(
+        "broken", reason="HARD FAIL, passed 3/3 before, 0/3 now", previous_verdict="PASS", score_delta=-0.6
+    )
+    trials = [a_trial(number, "hard_fail", assertions=checks) for number in range(3)]
+    return a_scenario("refund-over-limit", "HARD_FAIL", change, score=0.4, trials=trials)
+
+
+def same(verdict="PASS"):
+    return a_change("unchanged", previous_verdict=verdict, score_delta=0.0)
+
+
+def a_regression():
+    scenarios = [
+        a_policy_break(),
+        a_scenario(
+            "escalate",
+            "MISSING",
+            a_change("broken", reason="PASS -> MISSING", previous_verdict="PASS"),
+            score=None,
+            reason="no trace has this scenario id",
+        ),
+        a_scenario(
+            "order-status",
+            "PASS",
+            a_change(
+                "regressed",
+                score_delta=-0.12,
+                reason="score 0.98 -> 0.86 (-0.12)",
+                flags=["single_trial"],
+                previous_verdict="PASS",
+            ),
+            score=0.86,
+        ),
+        a_scenario("greeting", "FAIL", same("FAIL"), score=0.5),
+        a_scenario(
+            "cancel-order",
+            "PASS",
+            a_change("fixed", score_delta=0.5, reason="passed 1/3 before, 3/3 now", previous_verdict="FAIL"),
+        ),
+        a_scenario("gift-card", "PASS", a_change("new", reason="not in the baseline")),
+        a_scenario("faq", "PASS", same()),
+    ]
+    return results(
+        [a_suite("support", scenarios, "fail")],
+        "fail",
+        baseline=a_baseline(),
+        reasons=[gating("refund-over-limit"), gating("escalate"), gating("refund-over-limit", "broken")],
+        removed=[{"suite": "support", "id": "old-flow", "variant": None, "verdict": "PASS", "score": 1.0}],
+        warnings=[{"code": "unknown_field", "message": "unknown field `lat`", "where": "traces/7.json"}],
+        unclaimed=[
+            {
+                "suite": "support",
+                "path": "traces/x.jsonl",
+                "id": "t9",
+                "scenario_id": "refnud",
+                "line": 3,
+                "record": None,
+            }
+        ],
+    )
+
+
+def a_clean_pass():
+    return results(
+        [a_suite("support", [a_scenario("a", change=same()), a_scenario("b", change=same())])],
+        baseline=a_baseline("ancestor", distance=3),
+    )
+
+
+CASES = {
+    "regression": a_regression,
+    "clean_pass": a_clean_pass,
+    "pass_with_failures": lambda: results([a_suite("support", [a_scenario("a"), a_scenario("b", "FAIL"), a_scenario("c", "PARTIAL"), a_scenario("d", "FAIL")])]),
+    "first_run": lambda: results([a_suite("support", [a_scenario("a")])], baseline=a_baseline("none")),
+    "nothing_evaluated": lambda: results([a_suite("support", [], "cannot_judge")], "cannot_judge", reasons=[a_reason("no_traces", "suite support has neither traces nor scenarios", suite="support")]),
+    "two_suites": lambda: results([a_suite("support", [a_scenario("a", variant="de")]), a_suite("sales", [a_scenario("a", "NOT_EVALUABLE", score=None)])]),
+    "report_only": lambda: results([a_suite("support", [a_scenario("a", "HARD_FAIL")], "fail")], "fail", 0, report_only=True, reasons=[gating("a")]),
+    "invalid": lambda: results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `wieght` (did you mean `weight`?)", location={"file": "evals/s.yaml", "line": 3, "column": 5})]),
+}  # fmt: skip
+
+
+def comment(document, **changes):
+    return render_comment(document, key="gate", **changes)
+
+
+def heading(document):
+    return comment(document).split("\n")[1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_comment__known_run__reads_as_in_its_golden_file(name):
+    actual = comment(CASES[name](), report_url=RUN_URL)
+    golden = GOLDEN / f"{name}.md"
+    if os.environ.get("EVALGATE_REFRESH"):
+        golden.write_text(actual, encoding="utf-8")
+    assert actual == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_comment__known_run__begins_with_marker_and_verdict_and_is_all_ours(name):
+    text = comment(CASES[name](), report_url=RUN_URL)
+    lines = text.split("\n")
+    assert lines[0] == MARKER
+    assert lines[1].startswith("## ")
+    assert flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_summary__known_run__has_no_marker_and_is_all_ours(name):
+    text = render_summary(CASES[name](), report_url=RUN_URL)
+    assert text.startswith("## ")
+    assert flaws(text, links=[RUN_URL]) == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        (["PASS", "PASS"], "\u2705 EvalGate passed: all 2 scenarios pass"),
+        (["PASS"], "\u2705 EvalGate passed: the one scenario passes"),
+        (
+            ["PASS", "FAIL", "PARTIAL", "FAIL"],
+            "EvalGate passed, but 3 scenarios are below threshold (not in fail_on)",
+        ),
+        (["PASS", "FAIL"], "EvalGate passed, but 1 scenario is below threshold (not in fail_on)"),
+        (
+            ["HARD_FAIL", "ERROR", "FAIL"],
+            "EvalGate passed, but 2 scenarios hard-failed and 1 is below threshold (not in fail_on)",
+        ),
+        (
+            ["PASS", "NOT_EVALUABLE"],
+            "EvalGate passed, but 1 scenario could not be evaluated (not in fail_on)",
+        ),
+    ],
+)
+def test_heading__gate_passed__is_clean_only_where_everything_passed(verdicts, words):
+    document = results([a_suite("s", [a_scenario(str(i), verdict) for i, verdict in enumerate(verdicts)])])
+    assert words in heading(document)
+
+
+def test_heading__passing_scenario_that_got_worse__is_told():
+    document = results([a_suite("s", [a_scenario("a", change="regressed")])])
+    assert "passed, but 1 scenario regressed (not in fail_on)" in heading(document)
+
+
+def test_heading__gate_failed__counts_by_reason():
+    assert "\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke" in heading(a_regression())
+
+
+def test_heading__report_only__says_that_nothing_is_blocked():
+    assert "would fail: 1 scenario hard-failed (report-only, nothing is blocked)" in heading(
+        CASES["report_only"]()
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("no_traces", "cannot judge: a suite has neither traces nor scenarios"),
+        ("nothing_evaluated", "cannot judge: no scenario was evaluated"),
+        ("min_evaluated", "cannot judge: too few scenarios were evaluated"),
+        ("no_baseline", "cannot judge: there is no baseline"),
+        ("unreachable", "cannot judge: the baseline could not be fetched from GitHub"),
+    ],
+)
+def test_heading__cannot_judge__says_why(code, words):
+    document = results([a_suite("s", [a_scenario()])], "cannot_judge", reasons=[a_reason(code, "m")])
+    assert words in heading(document)
+    assert "\u2705" not in comment(document).split("\n")[1]
+
+
+def test_heading__invalid_input__counts_the_mistakes():
+    assert "could not run: 1 mistake in its input" in heading(CASES["invalid"]())
+
+
+@pytest.mark.parametrize(
+    ("baseline", "words"),
+    [
+        (None, "**Baseline** not asked for"),
+        (a_baseline(), "`` ba5e000 `` \u00b7 of the base commit, 2 hours old".replace("``", "`")),
+        (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
+        (a_baseline("latest"), "the latest of the base branch, not of the base commit"),
+        (a_baseline("drifted"), "made with other settings or another version of EvalGate"),
+        (a_baseline("given", sha=None, path="base.zip"), "` base.zip ` \u00b7 given by hand"),
+        (a_baseline("none"), "none yet, so changes can't be shown"),
+        (a_baseline("expired"), "expired, so changes can't be shown"),
+        (a_baseline("unreachable"), "GitHub did not answer, so changes can't be shown"),
+    ],
+)  # fmt: skip
+def test_comment__baseline__is_labelled_by_how_it_was_found(baseline, words):
+    assert words in comment(results([a_suite("s", [a_scenario()])], baseline=baseline))
+
+
+def poisoned(text):
+    checks = [
+        an_assertion(text, "failed", reason=text, required=True, evidence={text: [text]}),
+        an_assertion("b" + text, "error", reason=text),
+    ]
+    bad = a_scenario(
+        text,
+        "HARD_FAIL",
+        a_change("broken", reason=text, flags=[text], increases=[text]),
+        trials=[a_trial(0, "hard_fail", assertions=checks)],
+        variant=text,
+        reason=text,
+        location={"file": text, "line": 1, "column": 1},
+    )
+    soft = [
+        a_scenario(f"{kind}{text}", verdict, a_change(kind, reason=text, flags=["flaky"]), reason=text)
+        for kind, verdict in [
+            ("regressed", "PASS"),
+            ("unchanged", "FAIL"),
+            ("fixed", "PASS"),
+            ("unchanged", "PASS"),
+            (text, "PASS"),
+            ("new", text),
+        ]
+    ]
+    missing = a_scenario("m", "MISSING", reason=text)
+    return results(
+        [{**a_suite(text, [bad, missing, *soft], "fail"), "path": text}, a_suite("other", [], text)],
+        "fail",
+        commit=text,
+        evalgate_version=text,
+        baseline=a_baseline(text, sha=text),
+        reasons=[a_reason("hard_fail", text, suite=text, scenario=text, variant=text), a_reason(text, text, location={"file": text, "line": None, "column": None})],
+        removed=[{"suite": text, "id": text, "variant": text, "verdict": text, "score": None}],
+        warnings=[{"code": text, "message": text, "where": text}],
+        unclaimed=[{"suite": text, "path": text, "id": text, "scenario_id": text, "line": None, "record": None}],
+    )  # fmt: skip
+
+
+def harmless(text):
+    reader = read(text)
+    lines = text.split("\n")
+    assert lines[1].startswith("## ")
+    assert flaws(text, comments=[MARKER[4:-3].strip()]) == []
+    return reader
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_comment__every_text_hostile__stays_all_ours_with_whole_tables(text):
+    reader = harmless(comment(poisoned(text)))
+    assert set(reader.rows) == {5}
+    assert reader.counts["details"] == reader.counts["summary"]
+    assert reader.counts["table"] == harmless(comment(poisoned("plain"))).counts["table"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(UNTRUSTED)
+def test_comment__any_text_anywhere__stays_all_ours(text):
+    assert set(harmless(comment(poisoned(text))).rows) == {5}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_comment__every_text_hostile__no_line_begins_with_it(text):
+    starts = (
+        "<!-- evalgate:sticky",
+        "##",
+        ">",
+        "|",
+        "**",
+        "- ",
+        "<details>",
+        "</details>",
+        "```",
+        "\u2502",
+        "Reproduce",
+        "*",
+    )
+    for line in comment(poisoned(text)).split("\n"):
+        assert not line or line.startswith(starts)
+
+
+def test_comment__report_url_that_is_no_address__is_left_out():
+    assert "](" not in comment(a_clean_pass(), report_url="https://x.example/) [y](https://evil.example")
+
+
+@pytest.mark.parametrize("key", ["", "a b", "x-->", "a--b", "\u00e9", "k\n"])
+def test_comment__key_that_cannot_stand_in_a_marker__is_refused(key):
+    with pytest.raises(SettingError, match="key may hold"):
+        render_comment(a_clean_pass(), key=key)
+
+
+@cache
+def many(number, *, seed=1):
+    draw = random.Random(seed)  # noqa: S311  the same run every time
+    scenarios = []
+    for index in range(number):
+        verdict = draw.choice(["PASS"] * 8 + ["HARD_FAIL", "FAIL"])
+        kind = draw.choice(["unchanged", "broken" if verdict != "PASS" else "fixed", "new", "regressed"])
+        reason = f"response.content contains {index}: it does not, the answer is {'x' * 150}"
+        trials = [
+            a_trial(
+                0,
+                "passed" if verdict == "PASS" else "failed",
+                assertions=[an_assertion(outcome="passed" if verdict == "PASS" else "failed", reason=reason)],
+            )
+        ]
+        scenarios.append(a_scenario(f"scenario-{index}", verdict, kind, trials=trials))
+    reasons = [gating(each["id"]) for each in scenarios if each["verdict"] == "HARD_FAIL"]
+    return results([a_suite("support", scenarios, "fail")], "fail", baseline=a_baseline(), reasons=reasons)
+
+
+@pytest.mark.parametrize("number", [1, 100, 10_000])
+def test_comment__any_number_of_scenarios__fits_and_tells_the_true_totals(number):
+    document = many(number)
+    text = comment(document)
+    summary = document["summary"]
+    assert len(text) <= 60_000
+    assert set(harmless(text).rows) == {5}
+    assert f"{summary['passed']:,} of {number:,}" in text
+    hard = sum(1 for reason in document["reasons"] if reason["code"] == "hard_fail")
+    assert not hard or f"{hard:,} scenario" in text.split("\n")[1]
+
+
+@pytest.mark.parametrize("room", [2_000, 3_000, 5_000, 8_000, 20_000, 60_000])
+def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
+    document = many(300)
+    text = comment(document, max_chars=room, report_url=RUN_URL)
+    assert len(text) <= room
+    assert flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
+    assert set(read(text).rows) == {5}
+    assert "more are not shown, see the [whole report]" in text
+
+
+def test_comment__more_failures_than_room__told_and_counted_ones_add_up():
+    scenarios = [a_scenario(f"s{index}", "HARD_FAIL") for index in range(300)]
+    text = comment(
+        results(
+            [a_suite("support", scenarios, "fail")],
+            "fail",
+            reasons=[gating(each["id"]) for each in scenarios],
+        )
+    )
+    told = sum(f"` s{index} `" in text for index in range(300))
+    left = int(text.split(" more are not shown")[0].rsplit("*", 1)[1])
+    assert told + left == 300
+    assert "### Broken and hard-failed (300)" in text
+
+
+def test_comment__ten_thousand_scenarios__takes_less_than_a_third_of_a_second():
+    document = many(10_000)
+    comment(a_clean_pass())
+    started = time.process_time()
+    comment(document)
+    assert time.process_time() - started < 0.3
+
+
+def test_summary__ten_thousand_scenarios__stays_below_the_limit_of_bytes():
+    assert len(render_summary(many(10_000), max_bytes=20_000).encode()) <= 20_000
+
+
+def test_comment__shares__never_round_to_none_or_all():
+    scenarios = [a_scenario(str(index), "FAIL" if index == 0 else "PASS") for index in range(1_000)]
+    text = comment(results([a_suite("s", scenarios)]))
+    assert "**Pass rate** >99%" in text
+    assert ">0.99" in text
+
+
+def test_comment__cost_and_latency_unknown__are_called_unknown():
+    trial = a_trial(cost_usd=None, latency_seconds=None)
+    text = comment(results([a_suite("s", [a_scenario(trials=[trial])])]))
+    assert "**Cost** unknown" in text
+    assert "**Latency** unknown" in text
+
+
+def test_comment__figures_of_the_same_scenarios__show_how_they_moved():
+    before = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.02, latency_seconds=1.0)])])])[
+        "summary"
+    ]
+    now = results(
+        [a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.03)])])], baseline=a_baseline(summary=before)
+    )
+    text = comment(now)
+    assert "**Cost** 0.03 USD (+50%)" in text
+    assert "**Latency** p50 2.0 s, p95 2.0 s (+100%)" in text
+
+
+def test_comment__figures_of_other_scenarios__show_no_move():
+    before = results([a_suite("s", [a_scenario("a"), a_scenario("b")])])["summary"]
+    text = comment(results([a_suite("s", [a_scenario("a")])], baseline=a_baseline(summary=before)))
+    assert "**Cost** 0.01 USD \u00b7" in text
+
+
+def test_comment__suite_with_a_baseline__shows_how_passes_and_score_moved():
+    text = comment(a_regression())
+    assert "| 4 of 7 (\u22121) |" in text
+
+
+def test_comment__path_that_a_shell_would_run__is_not_in_the_command():
+    document = results([{**a_suite("s", [a_scenario()]), "path": "evals/$(rm -rf ~).yaml"}])
+    assert "Reproduce locally: ` evalgate run `" in comment(document)
+
+
+def test_comment__template_text_from_a_trace__is_not_run():
+    assert "{{ 7 * 7 }}" in comment(poisoned("{{ 7 * 7 }}"))

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown_check import HOSTILE, runner_commands
+from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
+
+from evalgate.reporting.table import render_table
+
+
+def a_run(text="plain"):
+    bad = an_assertion(text, "failed", reason=text, required=True)
+    scenarios = [
+        a_scenario("fine"),
+        a_scenario(
+            text,
+            "HARD_FAIL",
+            a_change("broken", reason=text),
+            trials=[a_trial(0, "hard_fail", assertions=[bad])],
+        ),
+        a_scenario("worse", "PASS", a_change("regressed", reason="score 0.9 -> 0.8", flags=["single_trial"])),
+    ]
+    return results(
+        [a_suite("s", scenarios, "fail")],
+        "fail",
+        reasons=[
+            a_reason("hard_fail", text, suite="s", scenario=text, variant=None),
+            a_reason("unreachable", text),
+        ],
+        removed=[{"suite": "s", "id": text, "variant": text, "verdict": "PASS", "score": 1.0}],
+        warnings=[{"code": "w", "message": text, "where": text}],
+        unclaimed=[
+            {"suite": "s", "path": text, "id": None, "scenario_id": None, "line": None, "record": None}
+        ],
+    )
+
+
+def test_table__failing_scenarios__come_first_with_their_reasons():
+    lines = render_table(a_run()).split("\n")
+    assert lines[0].startswith("HARD FAIL     plain")
+    assert lines[1] == "    plain: plain"
+    assert lines[2].startswith("PASS          worse")
+    assert lines[3] == "    score 0.9 -> 0.8"
+    assert lines.index(next(line for line in lines if " fine " in line)) > 3
+    assert lines[-1] == "EvalGate failed: 1 scenario hard-failed"
+
+
+def test_table__sums__tell_counts_and_figures():
+    text = render_table(a_run())
+    assert "3 scenarios: 2 passed, 1 hard-failed" in text
+    assert "cost 0.03 USD" in text
+    assert "1 trace that no scenario asked for" in text
+
+
+def test_table__trials__are_counted():
+    trials = [a_trial(0), a_trial(1, "failed"), a_trial(2, "failed")]
+    text = render_table(results([a_suite("s", [a_scenario("a", "PARTIAL", trials=trials)])]))
+    assert "1/3" in text
+    assert "check (2 of 3 trials): response.content lacks 'refund'" in text
+
+
+def test_table__long_run__is_cut_with_a_count():
+    text = render_table(results([a_suite("s", [a_scenario(str(index)) for index in range(100)])]))
+    assert "... and 60 more scenarios" in text
+    assert "... and" not in render_table(
+        results([a_suite("s", [a_scenario(str(i)) for i in range(100)])]), loudness="verbose"
+    )
+
+
+def test_table__quiet__is_the_verdict_alone():
+    assert render_table(a_run(), loudness="quiet") == "EvalGate failed: 1 scenario hard-failed"
+
+
+def test_table__no_colour__has_no_control_bytes_and_colour_only_ours():
+    assert "\x1b" not in render_table(a_run("\x1b[35mx"))
+    assert set(re.findall("\x1b[^m]*m", render_table(a_run("\x1b[35mx"), colour=True))) <= {
+        "\x1b[31m",
+        "\x1b[32m",
+        "\x1b[33m",
+        "\x1b[2m",
+        "\x1b[0m",
+    }
+
+
+def test_table__long_reason__is_wrapped_to_the_width():
+    bad = an_assertion("check", "failed", reason="word " * 60)
+    run = results([a_suite("s", [a_scenario("a", "FAIL", trials=[a_trial(0, "failed", assertions=[bad])])])])
+    assert max(map(len, render_table(run, width=70).split("\n")[:5])) <= 70
+
+
+@pytest.mark.parametrize(
+    "text", [*HOSTILE, "word " * 15 + "::error::x", "a" * 93 + " ::error::x", "a" * 91 + " ##[error]x"]
+)
+def test_table__hostile_text__prints_no_command_and_no_control(text):
+    for width in (60, 100):
+        for line in render_table(a_run(text), width=width).split("\n"):
+            assert runner_commands(line) == []
+            assert not re.search("[\x00-\x1f\x7f-\x9f]", line)
+
+
+def test_table__invalid_input__tells_each_mistake():
+    text = render_table(results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `x`")]))
+    assert text == "invalid_suite: unknown key `x`\nEvalGate could not run: 1 mistake in its input"
