@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from evalgate.adapters.export_files import NamedFile
+from evalgate.errors import RefusedPath, SettingError
+
+
+def test_a_file_is_written_below_the_root_with_its_folders(tmp_path):
+    NamedFile("reports/junit.xml", str(tmp_path)).write(b"<x/>")
+    assert (tmp_path / "reports/junit.xml").read_bytes() == b"<x/>"
+
+
+@pytest.mark.parametrize("path", ["../junit.xml", "/tmp/elsewhere.xml", ".", "a/../.."])
+def test_a_file_outside_the_root_is_refused(tmp_path, path):
+    with pytest.raises(RefusedPath):
+        NamedFile(path, str(tmp_path / "root")).write(b"x")
+
+
+@pytest.mark.parametrize("link", ["link/junit.xml", "file.xml"])
+def test_a_symbolic_link_on_the_way_is_refused(tmp_path, link):
+    (tmp_path / "root").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "root/link").symlink_to(tmp_path / "outside")
+    (tmp_path / "root/file.xml").symlink_to(tmp_path / "outside/file.xml")
+    with pytest.raises(RefusedPath):
+        NamedFile(link, str(tmp_path / "root")).write(b"x")
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_folder_in_its_place_is_wrong_input(tmp_path):
+    (tmp_path / "junit.xml").mkdir()
+    with pytest.raises(SettingError, match="can't write junit.xml"):
+        NamedFile("junit.xml", str(tmp_path)).write(b"x")
