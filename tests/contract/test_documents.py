@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 import yaml
 from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells
+from shells import evalgate
 
 from evalgate.adapters.trace_formats.detect import READERS
+from evalgate.cli import VERBS
 from evalgate.errors import EvalGateError, InvalidInput, Unreachable
 from evalgate.evaluators.operators import OPERATORS
 from evalgate.evaluators.registry import KINDS
@@ -32,11 +34,6 @@ SOMEBODY_ELSES = re.compile(r"pip[3x]? install (?:-\S+ )*['\"]?evalgate(?![-\w])
 
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
-
-
-def evalgate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evalgate", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def suites_of(block: Block) -> list[tuple[str, str]]:
@@ -62,7 +59,7 @@ def test_suites_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = evalgate("validate", str(tmp_path / files[0][0]))
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.exit_code == 0, done.err
 
 
 @pytest.mark.parametrize("block", blocks("json"), ids=lambda block: block.document)
@@ -70,7 +67,7 @@ def test_traces_in_documents_can_be_queried(block: Block, tmp_path: Path) -> Non
     trace = tmp_path / "trace.json"
     trace.write_text(block.text, encoding="utf-8")
     done = evalgate("query", "[tool_calls[].name, metadata.cost_usd]", str(trace))
-    assert (done.returncode, json.loads(done.stdout)) == (0, [["lookup_order"], 0.012]), done.stderr
+    assert (done.exit_code, json.loads(done.out)) == (0, [["lookup_order"], 0.012]), done.err
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -95,6 +92,16 @@ def test_readme_lists_the_inputs_and_outputs_of_the_action() -> None:
     action = yaml.safe_load(read("action.yml"))
     assert cells("README.md", "Inputs", column=1) == list(action["inputs"])
     assert sorted(cells("README.md", "Outputs", column=1)) == sorted(action["outputs"])
+
+
+def test_every_verb_and_every_flag_of_run_is_documented() -> None:
+    verbs = {words.split()[0] for words in cells("docs/commands.md", "Commands", column=1)}
+    assert verbs == set(VERBS)
+    documented = {words.split()[0] for words in cells("docs/commands.md", "run", column=1)}
+    command = [sys.executable, "-m", "evalgate", "run", "--help"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    usage = shown.split("options:")[1].split("examples:")[0]
+    assert documented == set(re.findall(r"(?:^  |, )(-{1,2}[a-z-]+)", usage, re.MULTILINE)) - {"-h", "--help"}
 
 
 def test_readme_names_every_trace_format() -> None:

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 import yaml
 from documents import ROOT
+from shells import evalgate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,19 +16,18 @@ EXAMPLE = ROOT / "examples" / "support-agent"
 SUITE = EXAMPLE / "evals" / "support.yaml"
 
 
-def evalgate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evalgate", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 def bundled(kind: str) -> dict[str, Any]:
     schema: dict[str, Any] = json.loads((ROOT / "schemas" / f"{kind}.json").read_bytes())
     return schema
 
 
+def assert_fits(document: Any, kind: str) -> None:
+    jsonschema_rs.Draft202012Validator(bundled(kind)).validate(document)
+
+
 @pytest.mark.parametrize("kind", ["suite", "project", "trace", "results"])
 def test_bundled_schema_is_the_one_the_command_prints(kind: str) -> None:
-    assert bundled(kind) == json.loads(evalgate("schema", kind).stdout), "make schema"
+    assert bundled(kind) == json.loads(evalgate("schema", kind).out), "make schema"
 
 
 def test_schemas_fit_the_documents_of_a_run(tmp_path: Path) -> None:
@@ -37,11 +35,11 @@ def test_schemas_fit_the_documents_of_a_run(tmp_path: Path) -> None:
     again = ["--baseline", str(tmp_path / "baseline.zip"), "--output-dir", str(tmp_path / "again")]
     evalgate("run", str(SUITE), *again)
     for folder in (tmp_path, tmp_path / "again"):
-        jsonschema.validate(json.loads((folder / "results.json").read_bytes()), bundled("results"))
-    jsonschema.validate(yaml.safe_load(SUITE.read_text(encoding="utf-8")), bundled("suite"))
+        assert_fits(json.loads((folder / "results.json").read_bytes()), "results")
+    assert_fits(yaml.safe_load(SUITE.read_text(encoding="utf-8")), "suite")
     for file in (EXAMPLE / "traces").rglob("*.jsonl"):
         for line in file.read_text(encoding="utf-8").splitlines():
-            jsonschema.validate(json.loads(line), bundled("trace"))
+            assert_fits(json.loads(line), "trace")
 
 
 @pytest.mark.parametrize(
@@ -54,4 +52,4 @@ def test_schemas_fit_the_documents_of_a_run(tmp_path: Path) -> None:
     ],
 )
 def test_schemas_refuse_what_lacks_something(kind: str, document: dict[str, Any]) -> None:
-    assert not jsonschema.Draft202012Validator(bundled(kind)).is_valid(document)
+    assert not jsonschema_rs.Draft202012Validator(bundled(kind)).is_valid(document)
