@@ -68,6 +68,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         heading=str(heading(document)),
         alert=_alert(document, scenarios),
         baseline=baseline_line(document),
+        is_compared=_is_compared(document),
         figures=figures(document),
         more_failures=more.rows(),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
@@ -81,6 +82,11 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
 def _rows(groups: dict[str, Group[Any, Any]], failures: int) -> dict[str, Rows[Any]]:
     rows = {name: group.rows() for name, group in groups.items()}
     return {**rows, "failures": Rows(rows["failures"].shown, failures)}
+
+
+def _is_compared(document: ResultsDoc) -> bool:
+    scenarios = (scenario for suite in document["suites"] for scenario in suite["scenarios"])
+    return bool(document["removed"]) or any(scenario["change"] for scenario in scenarios)
 
 
 def _alert(document: ResultsDoc, scenarios: Sorted) -> Alert | None:

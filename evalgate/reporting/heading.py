@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.reporting.wording import counted, listed
 
 if TYPE_CHECKING:
-    from evalgate.models.results import ResultsDoc, SummaryDoc
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.results import ReasonDoc, ResultsDoc, SummaryDoc
 
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
 
@@ -88,12 +90,23 @@ def _all_of(number: int) -> str:
 
 
 def _failed(document: ResultsDoc) -> Heading:
-    codes = Counter(reason["code"] for reason in document["reasons"])
+    codes = Counter(_worst_codes(document["reasons"]))
     found = [(codes[code], words) for code, words in _BLOCKING.items() if codes[code]]
     what = listed(_scenarios(found)) or "see the reasons below"
     if document["report_only"]:
         return Heading(FAILED, f"would fail: {what} (report-only, nothing is blocked)")
     return Heading(FAILED, f"failed: {what}")
+
+
+def _worst_codes(reasons: Sequence[ReasonDoc]) -> Iterable[str]:
+    """One word a scenario: what hard-failed also broke, and is counted once."""
+    worst: dict[tuple[str | None, ...], str] = {}
+    for code in _BLOCKING:
+        for reason in reasons:
+            if reason["code"] == code:
+                place = (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
+                worst.setdefault(place, code)
+    return worst.values()
 
 
 def _unjudged(document: ResultsDoc) -> Heading:

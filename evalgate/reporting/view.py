@@ -97,6 +97,7 @@ class Report:
     heading: str
     alert: Alert | None
     baseline: str
+    is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]
     figures: tuple[Figure, ...]
     failures: Rows[Failure]  # hard fails, what broke and what gates: told at length
