@@ -23,7 +23,7 @@ def read_arguments(recorded: Any, above: int = 0) -> Arguments:
     """
     if type(recorded) is not str:
         strict_json.require_shallow(recorded, above)
-        return Arguments(recorded)
+        return Arguments(recorded, None, None)
     if not recorded.strip():
         return Arguments({}, recorded)
     try:

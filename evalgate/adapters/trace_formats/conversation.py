@@ -84,7 +84,8 @@ class Conversation:
 
     def call(self, message: Message, call_id: str | None, name: str, arguments: Arguments) -> ToolCall:
         """Adds a tool call that the message asks for; until it is answered its status is `missing`."""
-        message["tool_calls"].append({"id": call_id, "name": name, "arguments": arguments.value})
+        value, raw, error = arguments
+        message["tool_calls"].append({"id": call_id, "name": name, "arguments": value})
         call: ToolCall = {
             **BLANK_CALL,
             "index": len(self.calls),
@@ -92,9 +93,9 @@ class Conversation:
             "step": self.step,
             "id": call_id,
             "name": name,
-            "arguments": arguments.value,
-            "arguments_raw": arguments.raw,
-            "arguments_error": arguments.error,
+            "arguments": value,
+            "arguments_raw": raw,
+            "arguments_error": error,
         }
         if message["role"] == "user":
             call["requestor"] = "user"

@@ -13,7 +13,7 @@ from evalgate.adapters.trace_formats.native_spellings import settle_spellings
 from evalgate.adapters.trace_formats.shapes import Identity, Reader, identity
 from evalgate.adapters.trace_formats.strict_json import require_shallow, shown
 from evalgate.adapters.trace_formats.unknown_fields import UnknownFields
-from evalgate.models.trace import SCHEMA, Trace
+from evalgate.models.trace import SCHEMA, Response, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,9 @@ NOT_KEPT = frozenset({"run_id", "models", "resource", "spans"})
 KNOWN = FIELDS.keys() | READ_ELSEWHERE | NOT_KEPT
 
 
+NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
+
+
 def claims(value: Any) -> bool:
     """True for a trace of any version of the schema, or a list of them."""
     trace = value[0] if isinstance(value, list) and value else value
@@ -78,23 +81,18 @@ def build(record: Any) -> Trace:
     _require_schema(document.get("schema"))
     unknown = UnknownFields()
     conversation = read_conversation(document, unknown)
-    values: dict[str, Any] = {}
+    trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
     for name, value in document.items():
         read = FIELDS.get(name)
         if read is not None:
             if value is not None:
-                values[name] = read(value, name)
+                setattr(trace, name, read(value, name))
         elif name not in READ_ELSEWHERE:
             require_shallow(value, 1)
             if name not in NOT_KEPT:
                 unknown.add("", name, KNOWN)
-    trace = Trace(
-        values.pop("trace_id", ""),
-        conversation.messages,
-        conversation.calls,
-        values.pop("response", None) or conversation.response(),
-        **values,
-    )
+    if trace.response is NO_RESPONSE:
+        trace.response = conversation.response()
     settle_spellings(trace, document)
     _settle_scenario(trace)
     parts.note_unknown_usage(document.get("usage"), unknown)

@@ -112,7 +112,10 @@ def _add_references(message: Message, recorded: dict[str, Any], unknown: Unknown
 def _id_and_name(call: Any) -> tuple[str | None, str]:
     if type(call) is not dict:
         raise FieldError("", "is not an object")
-    return text(call.get("id"), "id"), required_text(call.get("name"), "name")
+    call_id, name = call.get("id"), call.get("name")
+    if type(call_id) is str and type(name) is str and name:
+        return call_id, name
+    return text(call_id, "id"), required_text(name, "name")
 
 
 def _note_call_fields(call: dict[str, Any], unknown: UnknownFields) -> None:
@@ -124,8 +127,9 @@ def _add_result(
     conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields
 ) -> None:
     """A tool's message in the short form: how the call went stands beside its content."""
-    called_id = text(recorded.get("tool_call_id"), "tool_call_id")
-    tool = text(recorded.get("name"), "name")
+    called_id, tool = recorded.get("tool_call_id"), recorded.get("name")
+    if type(called_id) is not str or type(tool) is not str:
+        called_id, tool = text(called_id, "tool_call_id"), text(tool, "name")
     words, parts = (content, None) if type(content) is str else _result_content(content)
     message, call = conversation.answer(called_id, tool, words)
     message["parts"] = parts

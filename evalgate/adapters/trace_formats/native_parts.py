@@ -32,14 +32,7 @@ from evalgate.models.trace import (
 if TYPE_CHECKING:
     from evalgate.adapters.trace_formats.unknown_fields import UnknownFields
 
-TOKENS = (
-    "input_tokens",
-    "output_tokens",
-    "total_tokens",
-    "cache_read_input_tokens",
-    "cache_write_input_tokens",
-    "reasoning_output_tokens",
-)
+TOKENS = unknown_usage().keys() - {"source"}
 USAGE_FIELDS = frozenset({*TOKENS, "source"})
 USAGE_SOURCES = ("recorded_total", "inference_sum", "agent_span", "none")
 COST_SOURCES = ("recorded", "computed", "partial", "unknown")
@@ -93,11 +86,14 @@ def usage(value: Any, path: str) -> Usage:
     """Tokens. Without `source` they are the recorded total, and their sum is known where both sides are."""
     found = mapping(value, path)
     tokens = unknown_usage()
-    for name in TOKENS:
-        if found.get(name) is not None:
-            tokens[name] = count(found[name], f"{path}.{name}")  # type: ignore[literal-required]
-    tokens["source"] = one_of(found.get("source"), USAGE_SOURCES, f"{path}.source")
-    if tokens["total_tokens"] is None and found.get("source") is None:
+    for name, recorded in found.items():
+        if name in TOKENS and recorded is not None:
+            tokens[name] = count(recorded, f"{path}.{name}")  # type: ignore[literal-required]
+    if found.get("source") is not None:
+        tokens["source"] = one_of(found["source"], USAGE_SOURCES, f"{path}.source")
+        return tokens
+    tokens["source"] = "recorded_total"
+    if tokens["total_tokens"] is None:
         tokens["total_tokens"] = total_tokens(tokens)
     return tokens
 
