@@ -13,13 +13,15 @@ from evalgate.reporting.budget import Group, share_out
 from evalgate.reporting.doors import span
 from evalgate.reporting.figures import figures
 from evalgate.reporting.heading import heading, unblocked_failures
+from evalgate.reporting.remarks import remarks
 from evalgate.reporting.rows import failure, place, scenario_row
 from evalgate.reporting.scenarios import Placed, first_reason, sort_scenarios
 from evalgate.reporting.suite_rows import suite_row
 from evalgate.reporting.view import Alert, Report, Rows
 
 if TYPE_CHECKING:
-    from evalgate.models.results import ReasonDoc, ResultsDoc, UnclaimedDoc, WarningDoc
+    from evalgate.models.results import ReasonDoc, ResultsDoc, UnclaimedDoc
+    from evalgate.reporting.remarks import Remark
     from evalgate.reporting.scenarios import Sorted
 
 FIXED_PARTS = 4_000
@@ -54,7 +56,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         "below": Group(scenarios.below, row, 0.1, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.1, layout.rows),
         "reasons": Group(_told_reasons(document), _reason, 0.05, layout.rows),
-        "warnings": Group(document["warnings"], _warning, 0.05, layout.rows),
+        "warnings": Group(remarks(document["warnings"]), _warning, 0.05, layout.rows),
         "unclaimed": Group(document["unclaimed"], _unclaimed, 0.05, layout.rows),
         "passing": Group(scenarios.passing, row, 0.05, layout.rows),
     }
@@ -130,9 +132,9 @@ def _reason(reason: ReasonDoc) -> str:
     return f"{where} {message}" if where else message
 
 
-def _warning(warning: WarningDoc) -> str:
-    where = f"{span(warning['where'], 160)} " if warning["where"] else ""
-    return f"{where}{span(warning['message'], 300)}"
+def _warning(remark: Remark) -> str:
+    where = f", at {span(remark.where, 160)}{remark.others}" if remark.where else remark.others
+    return f"{span(remark.message, 300)}{where}"
 
 
 def _unclaimed(trace: UnclaimedDoc) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from evalgate.reporting import wording
 from evalgate.reporting.doors import terminal
 from evalgate.reporting.heading import heading
+from evalgate.reporting.remarks import remarks
 from evalgate.reporting.scenarios import Placed, failed_checks, first_reason, sort_scenarios
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Loudness = Literal["quiet", "normal", "verbose"]
 LINES = {"quiet": 0, "normal": 40, "verbose": 2_000}
 CHECKS = {"quiet": 0, "normal": 3, "verbose": 20}
-NARROWEST, WIDEST_NAME, REASON = 60, 40, 320
+NARROWEST, WIDEST_NAME, REASON, MAX_REMARKS = 60, 40, 320, 10
 _RED, _YELLOW, _GREEN, _DIM, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
 _COLOURS = {"PASS": _GREEN, "PARTIAL": _YELLOW, "NOT_EVALUABLE": _YELLOW}
 _VERDICT_COLOURS = {"pass": _GREEN, "cannot_judge": _YELLOW}
@@ -105,12 +106,13 @@ class _Table:
         document = self._document
         for reason in document["reasons"][:20]:
             if not reason.get("scenario"):
-                yield terminal(f"{reason['code']}: {reason['message']}", self._width)
-        for warning in document["warnings"][:10]:
-            where = f"{warning['where']}: " if warning["where"] else ""
-            yield terminal(f"warning: {where}{warning['message']}", self._width)
-        if len(document["warnings"]) > 10:  # noqa: PLR2004  as above
-            yield f"... and {len(document['warnings']) - 10} more warnings"
+                yield terminal(f"{reason['code']}: {reason['message']}", REASON)
+        told = remarks(document["warnings"])
+        for remark in told[:MAX_REMARKS]:
+            where = f" ({remark.where}{remark.others})" if remark.where else remark.others
+            yield terminal(f"warning: {remark.message}{where}", REASON)
+        if len(told) > MAX_REMARKS:
+            yield f"... and {wording.counted(len(told) - MAX_REMARKS, 'more warning')}"
         if document["unclaimed"]:
             yield f"{wording.counted(len(document['unclaimed']), 'trace')} that no scenario asked for"
 

@@ -102,3 +102,10 @@ def test_table__hostile_text__prints_no_command_and_no_control(text):
 def test_table__invalid_input__tells_each_mistake():
     text = render_table(results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `x`")]))
     assert text == "invalid_suite: unknown key `x`\nEvalGate could not run: 1 mistake in its input"
+
+
+def test_table__one_warning_about_many_places__is_told_once():
+    warnings = [{"code": "w", "message": "looks odd", "where": f"t{index}.json"} for index in range(40)]
+    text = render_table(results([a_suite("s", [a_scenario()])], warnings=warnings))
+    assert text.count("looks odd") == 1
+    assert "warning: looks odd (t0.json and 39 more places)" in text
