@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.errors import InvalidInput, SettingError
+from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from evalgate.adapters.baseline_zip import BaselineZips
     from evalgate.adapters.github import Site
     from evalgate.adapters.suite_files import SuiteFiles
@@ -23,56 +21,8 @@ if TYPE_CHECKING:
     from evalgate.settings import Settings
     from evalgate.suite.models import Configuration
 
-MB = 1_000_000
 OUTPUT_FOLDER = ".evalgate"
 RESULTS = "results.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bytes that are read at most. `traces` holds for a whole run; None is no limit."""
-
-    suite: int = MB
-    record: int = 25 * MB
-    traces: int | None = None
-
-
-LIMITS: Mapping[str, str] = {
-    "suite": "a suite file, default 1MB",
-    "record": "one trace record, or a document of several, default 25MB",
-    "traces": "all traces of a run together, default none in a shell, 2GB in the Action",
-}
-_UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
-IN_ACTION = Limits(traces=2_000 * MB)
-
-
-def limits(given: Sequence[str], base: Limits | None = None) -> Limits:
-    """Limits from `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
-    from dataclasses import replace
-
-    values: dict[str, int] = {}
-    problems = []
-    for text in given:
-        name, _, value = text.partition("=")
-        size = _size(value)
-        if name not in LIMITS:
-            problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(LIMITS)}"))
-        elif size is None:
-            problems.append(Problem(f"limit {name}: {value!r} is no size", None, "for example record=50MB"))
-        else:
-            values[name] = size
-    if problems:
-        raise SettingError(*problems)
-    changed: Callable[..., Limits] = replace
-    return changed(base or Limits(), **values)
-
-
-def _size(text: str) -> int | None:
-    digits = text.rstrip("BKMGbkmg")
-    unit = _UNITS.get(text[len(digits) :].upper())
-    if unit is None or not digits.isascii() or not digits.isdigit() or len(digits) > 15:  # noqa: PLR2004
-        return None
-    return int(digits) * unit or None
 
 
 def workspace(cwd: str, root: str | None = None) -> Workspace:
@@ -141,18 +91,21 @@ def shell_tools(
 
 
 def action_tools(
-    root: str, cwd: str, output_dir: str, bounds: Limits, *, source_date_epoch: str | None
+    root: str, cwd: str, output_dir: str, *, source_date_epoch: str | None, named_baseline: bool
 ) -> Tools:
-    """What the judge works with in a job: nothing outside the workspace `root`, no symbolic links."""
+    """What the judge works with in a job: nothing outside the workspace `root`, no symbolic links.
+
+    A baseline that was found lies in the runner's own folder; one that an input names must lie inside.
+    """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import OutputFolder
     from evalgate.adapters.terminal import Quiet
     from evalgate.application.judge import Tools
 
     return Tools(
-        suite_files(cwd, root, bounds),
-        trace_files(cwd, root, bounds),
-        baseline_files(cwd),  # the artifact lies in the runner's own folder
+        suite_files(cwd, root, IN_ACTION),
+        trace_files(cwd, root, IN_ACTION),
+        baseline_files(cwd, root if named_baseline else None),
         OutputFolder(output_dir, cwd, root),
         SystemClock(source_date_epoch),
         Quiet(),
@@ -226,7 +179,7 @@ def action_world(settings: Settings, step: StepOutput, downloads: str) -> World:
     search = inputs.baseline == "auto"
     return World(
         judge=partial(_judge_in_action, job.workspace, cwd, folder, job.source_date_epoch),
-        folder=OutputFolder(folder, job.workspace),
+        folder=OutputFolder(folder, cwd, job.workspace),
         step=step,
         baselines=github.Baselines(client(), wanted, Path(downloads), SystemClock(None)) if search else None,
         pull_request=github.Comments(client(), pull_request.number) if pull_request else None,
@@ -248,7 +201,7 @@ def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:
         return ""
     judgement = invalid(JudgeRequest(), mistake, SystemClock(None).now())
     try:
-        folder = OutputFolder(f"{workspace_root}/{OUTPUT_FOLDER}", workspace_root)
+        folder = OutputFolder(OUTPUT_FOLDER, workspace_root, workspace_root)
         folder.write(RESULTS, judgement.files[RESULTS])
     except InvalidInput:
         return ""
@@ -274,4 +227,5 @@ def _site(settings: Settings) -> Site:
 def _judge_in_action(root: str, cwd: str, folder: str, epoch: str | None, request: JudgeRequest) -> Judgement:
     from evalgate.application.judge import judge
 
-    return judge(request, action_tools(root, cwd, folder, IN_ACTION, source_date_epoch=epoch))
+    tools = action_tools(root, cwd, folder, source_date_epoch=epoch, named_baseline=request.baseline_required)
+    return judge(request, tools)

@@ -18,7 +18,7 @@ class OutputFolder:
         self._folder = Path(cwd) / folder
         self._shown = folder
         if root is not None:
-            self._stay_inside(Path(root).resolve())
+            self._stay_inside(_absolute(Path(root)))
 
     def path(self, name: str) -> str:
         """Where the file of that name lies; its folder is there."""
@@ -52,7 +52,7 @@ class OutputFolder:
         (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
     def _stay_inside(self, root: Path) -> None:
-        absolute = Path(os.path.abspath(self._folder))  # noqa: PTH100  (resolve() would follow the links we look for)
+        absolute = _absolute(self._folder)
         if not absolute.is_relative_to(root) or absolute == root:
             raise RefusedPath(f"the output folder {self._shown!r} does not lie below the workspace")
         step = root
@@ -67,8 +67,8 @@ class NamedFile:
 
     def __init__(self, path: str, root: str) -> None:
         self._shown = path
-        self._target = Path(os.path.abspath(Path(root) / path))  # noqa: PTH100  (as above)
-        self._root = Path(root).resolve()
+        self._target = _absolute(Path(root) / path)
+        self._root = _absolute(Path(root))
 
     def write(self, content: bytes) -> None:
         """Writes the file whole. Raises RefusedPath, or SettingError where the system refuses."""
@@ -81,3 +81,8 @@ class NamedFile:
             self._target.write_bytes(content)
         except OSError as error:
             raise SettingError(f"can't write {self._shown}: {error.strerror or 'refused'}") from None
+
+
+def _absolute(path: Path) -> Path:
+    """Without `..`, but with links as they are: resolve() would follow those that must be refused."""
+    return Path(os.path.abspath(path))  # noqa: PTH100

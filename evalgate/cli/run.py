@@ -21,7 +21,7 @@ OUTPUT_DIR = ".evalgate"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.bootstrap import LIMITS
+    from evalgate.settings.limits import LIMITS
 
     parser.epilog = EXAMPLES
     add = parser.add_argument
@@ -60,8 +60,9 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Judges, writes the files, prints the table."""
     from evalgate import bootstrap
     from evalgate.application.judge import judge
+    from evalgate.settings.limits import limits_from
 
-    limits = bootstrap.limits(arguments.limit)
+    limits = limits_from(arguments.limit)
     tools = bootstrap.shell_tools(
         shell.cwd,
         arguments.output_dir,

@@ -1,0 +1,58 @@
+import pytest
+
+from evalgate.adapters.export_files import NamedFile, OutputFolder
+from evalgate.errors import RefusedPath, SettingError
+
+
+def test_new_folder__ignores_itself_and_an_old_one_is_left_alone(tmp_path):
+    OutputFolder("new", str(tmp_path)).write("results.json", b"{}")
+    assert (tmp_path / "new" / ".gitignore").read_text() == "*\n"
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "theirs").write_text("kept")
+    OutputFolder("old", str(tmp_path)).write("results.json", b"{}")
+    assert sorted(path.name for path in (tmp_path / "old").iterdir()) == ["results.json", "theirs"]
+
+
+def test_write__replaces_our_file_whole(tmp_path):
+    folder = OutputFolder("out", str(tmp_path))
+    folder.write("a", b"long content")
+    folder.write("a", b"new")
+    assert (tmp_path / "out" / "a").read_bytes() == b"new"
+
+
+def test_write__replaces_a_link_instead_of_following_it(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "theirs").write_text("kept")
+    (tmp_path / "out" / "a").symlink_to(tmp_path / "theirs")
+    OutputFolder("out", str(tmp_path)).write("a", b"new")
+    assert (tmp_path / "theirs").read_text() == "kept"
+
+
+@pytest.mark.parametrize("folder", ["../out", "/tmp/elsewhere", ".", "link/out", "link"])
+def test_with_a_root__nothing_is_written_outside_or_through_links(tmp_path, folder):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "link").symlink_to(tmp_path)
+    with pytest.raises(RefusedPath):
+        OutputFolder(folder, str(root), str(root))
+
+
+def test_a_workspace_that_is_itself_a_link__is_fine(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "work").symlink_to(tmp_path / "real")
+    OutputFolder("out", str(tmp_path / "work"), str(tmp_path / "work")).write("a", b"x")
+    assert (tmp_path / "real" / "out" / "a").read_bytes() == b"x"
+
+
+def test_a_place_that_can_not_be_written__is_a_setting_to_mend(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingError, match="--output-dir"):
+        OutputFolder("file/out", str(tmp_path)).path("a")
+
+
+@pytest.mark.parametrize("path", ["../a.xml", "/tmp/a.xml", "link/a.xml", "."])
+def test_named_file__stays_inside(tmp_path, path):
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link").symlink_to(tmp_path)
+    with pytest.raises(RefusedPath):
+        NamedFile(path, str(tmp_path / "root")).write(b"")
