@@ -23,11 +23,12 @@ GUTTER = "\u2502 "
 _LOOKED_AT = 20_000  # characters that a door looks at; it never prints as many
 _MAX_TICKS = 3
 
-_BACKTICKS = re.compile("`+")
-_LONG_TICKS = re.compile("`{4,}")
-_LEADING_COMMAND = re.compile(r"^(\s*):(?=:)")
+# Compiled on first need by `re`, which remembers them: not every run passes every door.
+_BACKTICKS = "`+"
+_LONG_TICKS = "`{4,}"
+_LEADING_COMMAND = r"^(\s*):(?=:)"
+_NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;"})
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @lru_cache(maxsize=4096)
@@ -72,7 +73,7 @@ def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
 def logsafe(text: str, limit: int | None = LOG_LIMIT) -> str:
     """The text as one line in which the runner of GitHub Actions finds no command."""
     line = oneline(text, limit).replace("\t", " ").replace("##[", "# #[")
-    return _LEADING_COMMAND.sub(r"\1: ", line)
+    return re.sub(_LEADING_COMMAND, r"\1: ", line)
 
 
 def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
@@ -83,18 +84,18 @@ def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
 @lru_cache(maxsize=4096)
 def xml(text: str, limit: int = TEXT_LIMIT) -> str:
     """The text escaped for an attribute or the body of an XML element, without what XML forbids."""
-    return _NOT_XML.sub("", oneline(text, limit)).translate(_XML_ESCAPES)
+    return re.sub(_NOT_XML, "", oneline(text, limit)).translate(_XML_ESCAPES)
 
 
 def _in_code(text: str) -> str:
     # Answers by e-mail are parsed as plain text: a blank of no width keeps `@` from naming anybody there.
-    return _LONG_TICKS.sub("`" * _MAX_TICKS, text).replace("@", "@\u200b")
+    return re.sub(_LONG_TICKS, "`" * _MAX_TICKS, text).replace("@", "@\u200b")
 
 
 def _longest_run(text: str) -> int:
     if "`" not in text:
         return 0
-    return max(len(run) for run in _BACKTICKS.findall(text))
+    return max(len(run) for run in re.findall(_BACKTICKS, text))
 
 
 def _cut(text: str, limit: int, whole: int) -> tuple[str, int]:

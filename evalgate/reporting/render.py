@@ -13,7 +13,7 @@ from evalgate.reporting.build import COMMENT, SUMMARY, build
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jinja2 import Template
+    from jinja2 import Environment
 
     from evalgate.models.results import ResultsDoc
     from evalgate.reporting.build import Layout
@@ -60,7 +60,10 @@ def _fitting(
     room = min(layout.room, most)
     for _ in range(_TRIES):
         report = build(document, replace(layout, room=room), report_url=report_url)
-        text = _BLANK_LINES.sub("\n\n", _template(name).render(report=report)).strip("\n") + "\n"
+        text = (
+            _BLANK_LINES.sub("\n\n", _environment().get_template(name).render(report=report)).strip("\n")
+            + "\n"
+        )
         if measure(text) <= most:
             return text
         room = room * 3 // 4
@@ -72,7 +75,8 @@ def _bytes(text: str) -> int:
 
 
 @cache
-def _template(name: str) -> Template:
+def _environment() -> Environment:
+    """One for all templates, so that what one extends is compiled once."""
     from jinja2 import PackageLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -85,4 +89,4 @@ def _template(name: str) -> Template:
         keep_trailing_newline=True,
     )
     environment.globals.clear()
-    return environment.get_template(name)
+    return environment

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows(Generic[T]):
     """As many of a list as there was room for, worst first; `total` counts all of them."""
 
@@ -24,7 +24,7 @@ class Rows(Generic[T]):
         return self.total - len(self.shown)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Alert:
     """One sentence; `kind` is a word of GitHub's alerts: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
 
@@ -32,7 +32,7 @@ class Alert:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SuiteRow:
     """A line of the suite table. Deltas are empty where nothing moved or nothing is known."""
 
@@ -45,7 +45,7 @@ class SuiteRow:
     changes: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CheckRow:
     """A check that did not pass: in how many of the trials, and why in the first of them."""
 
@@ -56,7 +56,7 @@ class CheckRow:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Failure:
     """A scenario told at length. `facts` are short remarks; `evidence` is a fenced block or empty."""
 
@@ -69,7 +69,7 @@ class Failure:
     evidence: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScenarioRow:
     """A scenario in one line of a table."""
 
@@ -81,7 +81,7 @@ class ScenarioRow:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Figure:
     """A figure of the run; `delta` is its move since the baseline or empty."""
 
@@ -90,7 +90,7 @@ class Figure:
     delta: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The whole report."""
 

@@ -145,7 +145,7 @@ _WARNING: _Shape = (*_needed(_TEXT, "code", "message"), *_optional(_MAYBE_TEXT, 
 _Place = tuple[Any, ...]
 
 
-class _Mistake(Exception):  # noqa: N818  it never leaves this module
+class _Mistake(Exception):
     def __init__(self, place: _Place, what: str) -> None:
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
         super().__init__(f"{path.lstrip('.')} {what}".lstrip())
