@@ -14,8 +14,10 @@ EvalGateError                 70  our bug, unless a subclass says otherwise
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Location(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the use cases need from the world, as small protocols. Adapters satisfy them; bootstrap joins the two."""
+"""What the use cases need from the world, as small protocols that adapters satisfy."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 
 class FoundFile(NamedTuple):
-    """A file a glob found. `path` is shown to people (forward slashes, relative to the working folder where it
-    lies below it); `below` is the part below the glob's fixed part; `real` is what to open."""
+    """A file a glob found.
+
+    `path` is shown to people (forward slashes, relative to the working folder where it lies below it);
+    `below` is the part below the glob's fixed part; `real` is what to open.
+    """
 
     path: str
     below: str
@@ -33,8 +36,9 @@ class Files(Protocol):
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
         """Regular files that match, sorted by path. `base` is the folder a relative pattern starts from.
 
-        Raises RefusedPath for a path outside the workspace or through a symbolic link, OverLimit for too many
-        entries."""
+        Raises RefusedPath for a path outside the workspace or through a symbolic link, OverLimit for too
+        many entries.
+        """
 
     def open(self, file: FoundFile) -> BinaryIO:
         """The file's bytes as a stream; refuses what is no regular file."""
@@ -57,7 +61,8 @@ class TraceSource(Protocol):
         """Traces in the order of their files' paths, then of the file. `form` is `auto` or a format's name.
 
         Damaged records are values, not exceptions. Every record has its `source` and a scenario id or
-        fallback id."""
+        fallback id.
+        """
 
     def formats(self) -> Sequence[str]:
         """Names that `form` may have, besides `auto`."""
@@ -138,9 +143,6 @@ class Clock(Protocol):
         """Now, in UTC; SOURCE_DATE_EPOCH where that is set."""
 
 
-# --- GitHub ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class FoundBaseline:
     """The baseline chosen for this run, where it lies, and what was refused on the way (one line each)."""
@@ -174,7 +176,8 @@ class PullRequest(Protocol):
     def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
         """Creates or updates the one comment of `key`; raises Forbidden or Unreachable.
 
-        None where there is none and `create` is false."""
+        None where there is none and `create` is false.
+        """
 
 
 class ArtifactStore(Protocol):

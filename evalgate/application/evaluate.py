@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from evalgate.ports import Progress, TraceSource
     from evalgate.suite.models import Configuration, Suite
 
+
 MAX_WARNINGS = 50
-"""Warnings of traces that are told one by one; the rest is counted by code."""
+"""Messages of traces that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,24 +229,34 @@ def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:
 
 
 class _Warnings:
-    """What traces warn about: each told once, a long list counted."""
+    """What traces warn about: each message once, with its first place and how many traces share it."""
 
     def __init__(self) -> None:
-        self._told: list[Warning_] = []
-        self._more: Counter[str] = Counter()
+        self._first: dict[tuple[str, str], Warning_] = {}
+        self._traces: Counter[tuple[str, str]] = Counter()
+        self._untold: Counter[str] = Counter()
 
     def add(self, trace: Trace) -> None:
         for warning in trace.warnings:
-            if len(self._told) < MAX_WARNINGS:
-                place = warning["where"]
-                where = f"{_place_of(trace.source)} {place}" if place else _place_of(trace.source)
-                self._told.append({**warning, "where": where})
-            else:
-                self._more[warning["code"]] += 1
+            key = warning["code"], warning["message"]
+            if key not in self._first:
+                if len(self._first) == MAX_WARNINGS:
+                    self._untold[warning["code"]] += 1
+                    continue
+                place = " ".join(filter(None, (_place_of(trace.source), warning["where"])))
+                self._first[key] = {**warning, "where": place}
+            self._traces[key] += 1
 
     def told(self) -> list[Warning_]:
-        """The warnings, the long tail as one line a code."""
-        return self._told + [
-            {"code": code, "message": f"{count:,} more of these", "where": None}
-            for code, count in sorted(self._more.items())
+        """The warnings in the order they came up; the long tail as one line a code."""
+        rest: list[Warning_] = [
+            {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
+            for code, count in sorted(self._untold.items())
         ]
+        return [self._shared(key) for key in self._first] + rest
+
+    def _shared(self, key: tuple[str, str]) -> Warning_:
+        warning, more = self._first[key], self._traces[key] - 1
+        if not more:
+            return warning
+        return {**warning, "message": f"{warning['message']} (and in {more:,} more traces)"}

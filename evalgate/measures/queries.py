@@ -42,15 +42,16 @@ class QueryFailedError(ValueError):
 
 
 class Query:
-    """One compiled expression. Searching never changes it, so one may serve a whole run."""
+    """One compiled expression; one serves a whole run, a search at a time."""
 
-    __slots__ = ("_ast", "_needs_whole", "expression")
+    __slots__ = ("_ast", "_interpreter", "_needs_whole", "expression")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
         self._ast = _parse(expression)
         _check(self._ast)
         self._needs_whole = _sees_root(self._ast)
+        self._interpreter = _Bounded()  # kept: making one costs more than most searches
 
     def search(self, view: View) -> Any:
         """What the expression finds, None for nothing. Raises QueryFailedError."""
@@ -59,7 +60,8 @@ class Query:
     def search_value(self, value: Any) -> Any:
         """The same on plain JSON."""
         try:
-            return _Bounded().visit(self._ast, value)
+            self._interpreter.begin()
+            return self._interpreter.visit(self._ast, value)
         except QueryFailedError:
             raise
         except exceptions.JMESPathTypeError as error:
@@ -142,8 +144,8 @@ def _sees_root(node: Node) -> bool:
 class _Bounded(visitor.TreeInterpreter):
     """jmespath's own interpreter, counting what it produces."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def begin(self) -> None:
+        """A new search has the whole budget."""
         self._left = MAX_ELEMENTS
         self._until = 0.0
 

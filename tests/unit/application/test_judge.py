@@ -269,3 +269,22 @@ def test_two_runs__differ_in_nothing():
     traces = [good("a"), bad("b"), damaged()]
     first, second = (judge(JudgeRequest(), make_tools(STAR, traces=traces)) for _ in range(2))
     assert first.files == second.files
+
+
+def warned(trace, code, message):
+    trace.warnings = [{"code": code, "message": message, "where": "cost"}]
+    return trace
+
+
+def test_warnings_of_traces__are_told_once_with_a_count():
+    traces = [warned(good(f"s{n}", path=f"{n}.json"), "zero_cost", "cost 0 beside tokens") for n in range(3)]
+    (warning,) = run(STAR, *traces)["warnings"]
+    assert warning["message"] == "cost 0 beside tokens (and in 2 more traces)"
+    assert warning["where"] == "0.json cost"
+
+
+def test_warnings_of_traces__a_long_tail_is_counted():
+    traces = [warned(good(f"s{n}"), "unknown_field", f"unknown field f{n}") for n in range(60)]
+    warnings = run(STAR, *traces)["warnings"]
+    assert len(warnings) == 51
+    assert warnings[-1]["message"] == "10 more warnings of this kind"
