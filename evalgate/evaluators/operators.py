@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from evalgate.evaluators.base import Finding
 from evalgate.evaluators.flaws import FlawedError, suggest
-from evalgate.measures.json_values import as_number, equal, kind, show
+from evalgate.measures.json_values import as_number, equal, kind, shorten, show
 from evalgate.measures.patterns import Pattern, PatternError, PatternFailedError
 from evalgate.measures.schemas import Schema, SchemaError
 
@@ -106,7 +106,7 @@ def _regex(value: Any) -> Judge:
     def judge(actual: Any) -> tuple[bool, str]:
         if not isinstance(actual, str):
             return False, f"{kind(actual)} {show(actual)} is no text"
-        return pattern.found_in(actual), f"{show(actual)}, expected a match of {show(value)}"
+        return pattern.found_in(actual), f"{show(actual)}, expected a match of /{shorten(value)}/"
 
     return judge
 

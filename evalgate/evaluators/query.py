@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.operators import Operator, apply, canonical, judge_for, sign
-from evalgate.measures.json_values import show
+from evalgate.measures.json_values import shorten, show
 from evalgate.measures.queries import Query, QueryError, QueryFailedError
 from evalgate.models.trace_view import view_of
 
@@ -34,7 +34,9 @@ class QueryAssertion(Evaluator):
 
     def label(self) -> str:
         """The assertion as a person would write it."""
-        return f"{show(self.expression, 60)[1:-1]} {sign(self.operator)} {show(self.value, 40)}"
+        is_pattern = self.operator == "regex" and isinstance(self.value, str)
+        value = f"/{shorten(self.value, 60)}/" if is_pattern else show(self.value, 40)
+        return f"{shorten(self.expression, 60)} {sign(self.operator)} {value}"
 
     def compile(self) -> Check:
         """Compiles the expression and checks the value; raises FlawedError."""
@@ -60,4 +62,4 @@ def compile_query(expression: str, field: str) -> Query:
         return Query(expression)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
-        raise FlawedError(field, f"bad expression: {error}{place}: {show(expression, 60)}") from None
+        raise FlawedError(field, f"bad expression: {error}{place}: {shorten(expression, 60)}") from None

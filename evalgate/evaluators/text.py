@@ -8,7 +8,7 @@ from pydantic import Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
-from evalgate.measures.json_values import show
+from evalgate.measures.json_values import shorten, show
 from evalgate.measures.patterns import Pattern, PatternError, PatternFailedError
 
 if TYPE_CHECKING:
@@ -29,12 +29,15 @@ class OutputContains(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        wanted = f"/{show(self.pattern, 60)[1:-1]}/" if self.pattern else show(self.value, 60)
-        return f"answer contains {wanted}"
+        return f"answer contains {self._wanted()}"
+
+    def _wanted(self) -> str:
+        return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
 
     def compile(self) -> Check:
         """Checks that exactly one of the two is given; raises FlawedError."""
-        found_in, expectation = self._search(), self.label()
+        found_in, wanted = self._search(), self._wanted()
+        passed = Finding("passed", self.label())
 
         def check(trace: Trace) -> Finding:
             answer = trace.response["content"]
@@ -43,10 +46,10 @@ class OutputContains(Evaluator):
             try:
                 found = found_in(answer)
             except PatternFailedError as error:
-                return Finding("error", f"{expectation}: {error}")
+                return Finding("error", f"{wanted}: {error}")
             if found:
-                return Finding("passed", expectation)
-            return Finding("failed", f"{expectation}: it does not, the answer is {show(answer, 120)}")
+                return passed
+            return Finding("failed", f"no {wanted} in the answer {show(answer, 120)}")
 
         return check
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
-from evalgate.measures.json_values import show
+from evalgate.measures.json_values import shorten
 from evalgate.measures.sequences import Alignment, align_any_order, align_exact, align_in_order
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _evidence(found: Alignment, expected: Sequence[str], called: Sequence[str]) 
 
 def listed(names: Sequence[str]) -> str:
     """Names in a row, the long tail counted."""
-    head = ", ".join(show(name, 60)[1:-1] for name in names[:SHOWN])
+    head = ", ".join(shorten(name, 60) for name in names[:SHOWN])
     return head if len(names) <= SHOWN else f"{head} and {len(names) - SHOWN} more"
 
 

@@ -44,7 +44,11 @@ def show(value: Any, limit: int = 80) -> str:
     if isinstance(value, str) and len(value) > 4 * limit:
         # Encoding a megabyte to print eighty characters of it would be most of the work of a check.
         return f"{_encode(value[: 2 * limit])[:limit]}… (+{len(value) + 2 - limit})"
-    text = _encode(value)
+    return shorten(_encode(value), limit)
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """Text as it is, cut to `limit` characters with the number left out."""
     return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit})"
 
 
