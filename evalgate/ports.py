@@ -79,8 +79,11 @@ class Baseline:
 class BaselineFiles(Protocol):
     """Baselines on disk: a `baseline.zip` or a `results.json`."""
 
-    def load(self, path: str) -> Baseline:
-        """Reads one back; raises SettingError (missing, damaged) or OverLimit."""
+    def load(self, path: str, *, whole: bool = True) -> Baseline:
+        """Reads one back; raises SettingError (missing, damaged) or OverLimit.
+
+        Not `whole`: single assertions are not checked, for a comparison reads none.
+        """
 
     def spool(self) -> TraceSpool:
         """A place for the traces of a baseline that is being made."""

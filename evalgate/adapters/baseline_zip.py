@@ -87,13 +87,13 @@ class BaselineZips:
         """A place for the traces of a baseline that is being made."""
         return Spool(self._limits)
 
-    def load(self, path: str) -> Baseline:
-        """A `baseline.zip` or `results.json`; raises SettingError or OverLimit."""
+    def load(self, path: str, *, whole: bool = True) -> Baseline:
+        """A `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port for `whole`."""
         content = self._files.read(path, self._limits.packed, what="baseline")
         try:
             if content[:2] == b"PK":
-                return self._from_zip(content)
-            return Baseline(load_results(content), None)
+                return self._from_zip(content, whole=whole)
+            return Baseline(load_results(content, whole=whole), None)
         except ZipRefusedError as error:
             raise SettingError(Problem(f"the baseline {path} is refused: {error}")) from None
         except OverLimit:
@@ -102,12 +102,12 @@ class BaselineZips:
             reasons = "; ".join(problem.message for problem in error.problems)
             raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
 
-    def _from_zip(self, content: bytes) -> Baseline:
+    def _from_zip(self, content: bytes, *, whole: bool) -> Baseline:
         archive = SafeZip(content, self._limits.unpacked)
         if archive.names() == [NESTED]:  # an upload step that zipped our zip
             archive = SafeZip(archive.read(NESTED), self._limits.unpacked)
         manifest = _manifest(archive.read("manifest.json"))
-        return Baseline(load_results(archive.read("results.json")), manifest)
+        return Baseline(load_results(archive.read("results.json"), whole=whole), manifest)
 
     def create(self, folder: str, path: str) -> Sequence[Problem]:
         """Makes a baseline from the folder a run left; what it lacks is warned about."""

@@ -44,7 +44,7 @@ def take_in(request: JudgeRequest, files: BaselineFiles, config_hash: str, now: 
     if info is None or info.path is None:
         return KnownBaseline(info)
     try:
-        baseline = files.load(info.path)
+        baseline = files.load(info.path, whole=False)
     except InvalidInput as error:
         if request.baseline_required:
             raise

@@ -25,7 +25,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     """The later run with its changes since the earlier; without `fail_on` it only reports."""
     words = fail_on_words(fail_on)
     policy = Policy() if words is None else Policy(fail_on=words)
-    before, now = files.load(base).results, files.load(head).results
+    before, now = files.load(base, whole=False).results, files.load(head).results
     run = run_of(now)
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
@@ -37,6 +37,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
         comparison,
         decision,
         baseline=info,
+        previous=before["summary"],
         commit=now["commit"],
         created_at=datetime.fromisoformat(now["created_at"]),
     )

@@ -88,7 +88,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             report_only=request.report_only,
         )
         warnings = [*configuration.warnings, *known.warnings, *map(Problem, request.notes)]
-        judgement = report(request, Findings(run, comparison, decision, known.info, warnings), now)
+        judgement = report(request, Findings(run, comparison, decision, known, warnings), now)
         if spool is None:
             return judgement
         results = judgement.files["results.json"]

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from evalgate.application.baseline import KnownBaseline
     from evalgate.application.request import JudgeRequest
     from evalgate.errors import InvalidInput, Problem
-    from evalgate.models.comparison import BaselineInfo, Comparison
+    from evalgate.models.comparison import Comparison
     from evalgate.models.decision import Decision
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
@@ -30,7 +31,7 @@ class Findings:
     run: Run
     comparison: Comparison | None
     decision: Decision
-    baseline: BaselineInfo | None
+    baseline: KnownBaseline
     warnings: Sequence[Problem]
 
 
@@ -40,7 +41,8 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         found.run,
         found.comparison,
         found.decision,
-        baseline=found.baseline,
+        baseline=found.baseline.info,
+        previous=found.baseline.results["summary"] if found.baseline.results else None,
         commit=request.commit,
         created_at=now,
         warnings=[_warning(problem) for problem in found.warnings],

@@ -37,19 +37,19 @@ def fisher_exact(a_passed: int, a_total: int, b_passed: int, b_total: int) -> fl
 def _likelihoods(passed: int, a_total: int, b_total: int) -> dict[int, float]:
     """Likelihood of each number of passes on side a, relative to the likeliest.
 
-    Walked outwards from the likeliest and given up where it no longer adds anything: a million trials cost
-    thousands of steps, and no number overflows.
+    Walked outwards from the likeliest and given up where nothing is added any more, at the latest where a
+    table is impossible and its weight 0: a million trials cost thousands of steps, and no number overflows.
     """
-    low, high, failed_b = max(0, passed - b_total), min(passed, a_total), b_total - passed
-    start = min(max((passed + 1) * (a_total + 1) // (a_total + b_total + 2), low), high)
+    failed_b = b_total - passed
+    start = (passed + 1) * (a_total + 1) // (a_total + b_total + 2)
     weights = {start: 1.0}
     weight, x = 1.0, start
-    while x < high and weight > NEGLIGIBLE:
+    while weight > NEGLIGIBLE:
         weight *= (passed - x) * (a_total - x) / ((x + 1) * (failed_b + x + 1))
         x += 1
         weights[x] = weight
     weight, x = 1.0, start
-    while x > low and weight > NEGLIGIBLE:
+    while weight > NEGLIGIBLE:
         weight *= x * (failed_b + x) / ((passed - x + 1) * (a_total - x + 1))
         x -= 1
         weights[x] = weight

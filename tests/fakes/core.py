@@ -66,7 +66,7 @@ class BaselineShelf:
         self.written: dict[str, BaselineParts] = {}
         self.kept: list[str] = []
 
-    def load(self, path: str) -> Baseline:
+    def load(self, path: str, *, whole: bool = True) -> Baseline:
         if path not in self._shelf:
             raise SettingError(f"no baseline {path}")
         return self._shelf[path]
