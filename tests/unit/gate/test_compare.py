@@ -62,6 +62,12 @@ def test_four_trials_at_a_stricter_alpha_are_inconclusive():
     assert found.reason.endswith(": needs 5 trials a side to decide")
 
 
+def test_p_equal_to_alpha_is_evidence_enough():
+    assert change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4), alpha=0.028571429).kind == "broken"
+    before, now = make_standing("PASS", [1.0] * 4), make_standing("PASS", [0.8] * 4)
+    assert change(before, now, alpha=0.028571429).kind == "regressed"
+
+
 def test_two_against_two_can_never_decide():
     found = change(of_trials("PASS", 2, 0), of_trials("FAIL", 0, 2))
     assert (found.kind, found.flags) == ("inconclusive", [])
@@ -97,6 +103,11 @@ def test_score_that_fell_without_a_flip_is_regressed():
     found = change(make_standing("PASS", [0.95]), make_standing("PASS", [0.85]))
     assert (found.kind, found.flags, found.score_delta) == ("regressed", ["single_trial"], -0.1)
     assert found.reason == "score 0.95 -> 0.85 (-0.10), single trial: noise can't be told from change"
+
+
+def test_score_of_a_single_trial_on_one_side_only_is_still_single():
+    four, one = make_standing("PASS", [0.99, 0.98, 0.97, 0.96]), make_standing("PASS", [0.8])
+    assert change(four, one).flags == change(one, four).flags == ["single_trial"]
 
 
 def test_score_that_rose_without_a_flip_is_improved():
@@ -167,6 +178,13 @@ def test_scenario_that_is_gone_is_removed_as_it_stood():
     comparison = compare({}, {found.key: found for found in others}, {})
     assert comparison.changes == {}
     assert comparison.removed == others[::-1]
+
+
+def test_removed_variants_stand_in_the_order_of_their_names():
+    gone = {ScenarioKey("support", "s1", variant): make_standing() for variant in ("nl", None, "de")}
+    for key, found in gone.items():
+        found.key = key
+    assert [found.key.variant for found in compare({}, gone, {}).removed] == [None, "de", "nl"]
 
 
 def test_each_suite_is_compared_by_its_own_policy():

@@ -230,11 +230,17 @@ def test_scenario_of_allowed_errors_only_was_not_evaluated():
     assert decided(run).exit_code == 3
 
 
+def test_scenario_with_one_evaluable_trial_was_evaluated():
+    run = make_run(make_scenario("PASS", trials=[make_trial("passed"), make_trial("not_evaluable")]))
+    assert decided(run, min_evaluated=1.0).exit_code == 0
+
+
 def test_share_of_evaluated_scenarios_below_the_demand_can_not_be_judged():
     run = make_run(
         make_scenario("PASS", "a"), make_scenario("FAIL", "b"), make_scenario("NOT_EVALUABLE", "c")
     )
     assert decided(run, min_evaluated=0.66).exit_code == 0
+    assert decided(run, min_evaluated=2 / 3).exit_code == 0
     found = decided(run, min_evaluated=0.67)
     assert (found.exit_code, codes(found)) == (3, [("min_evaluated", None)])
     assert found.reasons[0].suite == "support"
@@ -242,6 +248,11 @@ def test_share_of_evaluated_scenarios_below_the_demand_can_not_be_judged():
         found.reasons[0].message
         == "suite support: 2 of 3 scenarios could be evaluated, `min_evaluated` asks for a share of 0.67"
     )
+
+
+def test_share_is_rounded_on_both_sides():
+    run = make_run(make_scenario("PASS", "a"), *[make_scenario("NOT_EVALUABLE", name) for name in "bc"])
+    assert decided(run, min_evaluated=1 / 3).exit_code == 0
 
 
 def test_share_over_all_suites_is_the_projects():

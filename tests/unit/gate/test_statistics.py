@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.statistics import fisher_exact, permutation_p, trials_for_flip, trials_for_scores
+from evalgate.gate.statistics import (
+    _normal_p,
+    fisher_exact,
+    permutation_p,
+    trials_for_flip,
+    trials_for_scores,
+)
 
 SIDE = st.integers(1, 14).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total)))
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), min_size=2, max_size=5)
@@ -88,6 +94,16 @@ def test_permutation_sees_a_clear_drop_with_few_sampled_and_many_trials():
         assert permutation_p(high, low) < 0.03
 
 
+def test_permutation_that_is_sampled_is_never_zero():
+    uneven = [(37 * step * step % 997) / 100_000 for step in range(24)]
+    high, low = [0.9 + step for step in uneven[:12]], [0.2 + step for step in uneven[12:]]
+    assert permutation_p(high, low) == 0.001
+
+
+def test_normal_distribution_has_the_variance_of_drawing_without_putting_back():
+    assert _normal_p([0, 1, 2, 3], 2, 8) == pytest.approx(0.1213, abs=1e-4)
+
+
 def test_permutation_sampled_and_normal_agree_with_each_other_about_no_drop():
     for size in (14, 60):
         values = [(37 * step % 211) / 211 for step in range(2 * size)]
@@ -107,6 +123,7 @@ def test_flip_that_goes_on_like_this_needs_so_many_trials():
     assert trials_for_flip(2, 2, 0, 2, 0.05) == 4
     assert trials_for_flip(0, 2, 2, 2, 0.05) == 4
     assert trials_for_flip(4, 4, 2, 4, 0.05) == 10
+    assert trials_for_flip(2, 2, 5, 10, 0.05) == 10
 
 
 def test_flip_without_a_difference_in_passes_is_not_promised_a_number():

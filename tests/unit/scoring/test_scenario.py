@@ -64,8 +64,12 @@ def test_error_trial_counts_as_zero_whatever_was_scored_of_it():
 
 
 def test_hard_fail_goes_before_a_high_mean_and_names_the_assertion():
-    required = make_assertion("failed", required=True, name="no_refund", reason="issue_refund was called")
-    found = judged(*many(9, 0), make_trial("hard_fail", 0.9, assertions=[required]))
+    checks = [
+        make_assertion("failed", name="polite"),
+        make_assertion("passed", required=True, name="looks_up"),
+        make_assertion("failed", required=True, name="no_refund", reason="issue_refund was called"),
+    ]
+    found = judged(*many(9, 0), make_trial("hard_fail", 0.9, assertions=checks))
     assert (found.verdict, found.score) == ("HARD_FAIL", 0.99)
     assert found.reason == "no_refund: issue_refund was called (in 1 of 10 trials)"
 
@@ -91,6 +95,12 @@ def test_failed_trial_does_not_matter_where_the_mean_holds():
 
 def test_mean_equal_to_the_threshold_after_rounding_passes():
     assert judged(*[make_trial("passed", score) for score in (0.7, 0.8, 0.9)]).verdict == "PASS"
+
+
+def test_threshold_and_pass_rate_are_rounded_as_the_figures_are():
+    found = judged(*many(1, 2), threshold=1 / 3)
+    assert (found.verdict, found.score, found.pass_rate) == ("PASS", 0.333333333, 0.333333333)
+    assert judged(*many(2, 1), threshold=0.5, min_pass_rate=2 / 3).verdict == "PASS"
 
 
 def test_pass_rate_demanded_and_unmet():
@@ -131,6 +141,10 @@ def test_k_of_n_passes_unmet_says_so():
 def test_fewer_trials_than_demanded_is_not_evaluable():
     found = judged(*many(2, 0), min=3)
     assert (found.verdict, found.reason) == ("NOT_EVALUABLE", "2 of at least 3 trials recorded")
+
+
+def test_as_many_trials_as_demanded_are_enough():
+    assert judged(*many(3, 0), min=3).verdict == "PASS"
 
 
 def test_too_few_trials_do_not_hide_a_failure():

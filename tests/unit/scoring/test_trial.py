@@ -28,6 +28,11 @@ def test_score_equal_to_the_threshold_after_rounding_passes():
     assert score_trial(checks, 0.8) == ("passed", 0.8)
 
 
+def test_threshold_is_rounded_as_the_score_is():
+    checks = [make_assertion("passed"), make_assertion("failed"), make_assertion("failed")]
+    assert score_trial(checks, 1 / 3) == ("passed", 0.333333333)
+
+
 def test_skipped_is_left_out_of_the_mean():
     assert score_trial([make_assertion("passed"), make_assertion("skipped", weight=9)], 1.0) == (
         "passed",
