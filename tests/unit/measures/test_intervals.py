@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalgate.measures.intervals import wilson
@@ -25,6 +25,7 @@ def test_wilson_interval_without_trials_is_unknown():
     assert wilson(0, 0) is None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_wilson_interval_lies_in_the_unit_range_and_holds_the_share(counts):
     passed, total = counts

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_assertion, make_trial
 
@@ -192,6 +192,7 @@ RULES = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(TRIALS, RULES, st.floats(0, 1))
 def test_verdict_knows_no_order_of_trials_and_figures_stay_in_range(trials, rules, threshold):
     found = judge_scenario(trials, threshold, rules)
@@ -205,6 +206,7 @@ def test_verdict_knows_no_order_of_trials_and_figures_stay_in_range(trials, rule
     assert (found.reason is None) == (found.verdict == "PASS")
 
 
+@settings(deadline=None)
 @given(TRIALS, RULES, st.floats(0, 1), st.floats(0, 1))
 def test_lower_threshold_never_turns_a_pass_into_anything_else(trials, rules, one, other):
     low, high = sorted((one, other))

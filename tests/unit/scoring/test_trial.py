@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_assertion
 
@@ -112,6 +112,7 @@ ASSERTIONS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(ASSERTIONS, st.floats(0, 1))
 def test_score_lies_in_the_unit_range_and_order_does_not_matter(checks, threshold):
     status, score = score_trial(checks, threshold)
@@ -120,6 +121,7 @@ def test_score_lies_in_the_unit_range_and_order_does_not_matter(checks, threshol
     assert score_trial(checks[::-1], threshold) == (status, score)
 
 
+@settings(deadline=None)
 @given(ASSERTIONS, st.floats(0, 1), st.floats(0, 1))
 def test_lower_threshold_never_turns_a_pass_into_a_fail(checks, one, other):
     low, high = sorted((one, other))
