@@ -6,6 +6,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.ports import Progress
 
 PATIENCE_S = 1.0
@@ -25,9 +27,10 @@ class Quiet:
 class Spinner:
     """A line on stderr that counts; rich is imported only when the work turns out to be long."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = monotonic) -> None:
         self._stream = stream
-        self._start = monotonic()
+        self._clock = clock
+        self._start = clock()
         self._count = 0
         self._bar: Any = None
         self._missing = False
@@ -37,7 +40,7 @@ class Spinner:
         self._count += count
         if self._bar is not None:
             self._bar.update(0, completed=self._count)
-        elif not self._missing and monotonic() - self._start > PATIENCE_S:
+        elif not self._missing and self._clock() - self._start > PATIENCE_S:
             self._open(what)
 
     def finish(self) -> None:

@@ -1,0 +1,41 @@
+"""Progress: silence in pipes and for short work, a counting line for long work on a terminal."""
+
+import io
+from itertools import count
+
+from evalgate.adapters.terminal import Quiet, Spinner, progress_for
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_pipe__gets_no_progress():
+    assert isinstance(progress_for(io.StringIO(), quiet=False), Quiet)
+
+
+def test_a_terminal__gets_none_where_quiet_is_asked_for():
+    assert isinstance(progress_for(Terminal(), quiet=True), Quiet)
+    assert isinstance(progress_for(Terminal(), quiet=False), Spinner)
+
+
+def test_short_work__shows_nothing():
+    screen = Terminal()
+    spinner = Spinner(screen, clock=lambda: 0.0)
+    for _ in range(100):
+        spinner.advance("traces")
+    spinner.finish()
+    assert screen.getvalue() == ""
+
+
+def test_long_work__is_counted_and_the_line_taken_away():
+    screen, seconds = Terminal(), count()
+    spinner = Spinner(screen, clock=lambda: float(next(seconds)))
+    for _ in range(1_234):
+        spinner.advance("traces")
+    spinner.finish()
+    shown = screen.getvalue()
+    assert "traces" in shown
+    assert "1,234" in shown
+    assert shown.endswith("\x1b[2K"), "the line is erased at the end"
