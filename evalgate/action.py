@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FrameType
 
-    from evalgate.settings import Settings
+    from evalgate.settings.settings import Settings
 
 BUG = 70
 ENDED_BY_SIGNAL = 128
@@ -60,7 +60,7 @@ def run(environ: Mapping[str, str], step: Step) -> int:
 def _gate(environ: Mapping[str, str], step: Step) -> int:
     from evalgate import bootstrap
     from evalgate.application.gate_in_action import gate_in_action
-    from evalgate.settings import Settings
+    from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, step)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.application.judge import Tools
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.ports import StepOutput
-    from evalgate.settings import Settings
+    from evalgate.settings.settings import Settings
     from evalgate.suite.models import Configuration
 
 OUTPUT_FOLDER = ".evalgate"

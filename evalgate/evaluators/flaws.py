@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.json_values import kind, show
@@ -34,6 +33,8 @@ class FlawedError(ValueError):
 
 def suggest(word: object, known: Iterable[str]) -> str | None:
     """'did you mean x?' for a misspelt word; else what is known, where that list is short."""
+    import difflib
+
     names = sorted(known)
     close = difflib.get_close_matches(str(word), names, 1)
     if close:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import regex
-
 MAX_LENGTH = 2_000
 MAX_SUBJECT = 1_000_000
 MAX_SECONDS = 1.0
@@ -29,6 +27,8 @@ class Pattern:
     def __init__(self, source: str) -> None:
         if len(source) > MAX_LENGTH:
             raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
+        import regex  # a run without patterns does not pay for it
+
         self.source = source
         self._exhausted = False
         try:

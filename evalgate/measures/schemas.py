@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema_rs
-
 MAX_BACKTRACKING = 1_000_000
 
 
@@ -19,6 +17,8 @@ class Schema:
     __slots__ = ("_validator",)
 
     def __init__(self, schema: Any) -> None:
+        import jsonschema_rs  # a run without schemas does not pay for it
+
         try:
             self._validator = jsonschema_rs.Draft202012Validator(
                 schema,

@@ -12,8 +12,7 @@ from results_builder import a_baseline, a_scenario, a_suite, results
 
 from evalgate.application.step_outputs import comment_outputs, outputs_of
 from evalgate.ports import Comment
-from evalgate.settings import Inputs
-from evalgate.settings.inputs import READERS, spelt
+from evalgate.settings.inputs import READERS, Inputs, spelt
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = {"results-path": "", "report-path": "", "baseline-path": ""}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import SettingError
-from evalgate.settings import Inputs, Settings
-from evalgate.settings.inputs import READERS, read_inputs
+from evalgate.settings.inputs import READERS, Inputs, read_inputs
+from evalgate.settings.settings import Settings
 
 SHA, BASE, HEAD = "a" * 40, "b" * 40, "c" * 40
 PULL_REQUEST = {
