@@ -20,6 +20,8 @@ def test_increase_over_the_limit_is_named_with_the_limit():
 def test_increase_up_to_the_limit_is_fine():
     assert cost([0.1], [0.12]) == []
     assert cost([1.0], [0.5]) == []
+    assert 1.1 / 1.0 - 1 > 0.1  # what plain floats would say
+    assert cost([1.0], [1.1], RegressionPolicy(cost=IncreaseLimit(max_increase=0.1))) == []
 
 
 def test_increase_barely_over_the_limit_shows_the_digits_that_tell():
