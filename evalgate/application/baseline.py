@@ -65,12 +65,8 @@ def _described(info: BaselineInfo, baseline: Baseline, config_hash: str, now: da
     return described
 
 
-def _age(created_at: str, now: datetime) -> int | None:
-    try:
-        created = datetime.fromisoformat(created_at)
-    except ValueError:
-        return None
-    return max(0, int((now - created).total_seconds())) if created.tzinfo else None
+def _age(created_at: str, now: datetime) -> int:
+    return max(0, int((now - datetime.fromisoformat(created_at)).total_seconds()))
 
 
 def config_hash(configuration: Configuration) -> str:

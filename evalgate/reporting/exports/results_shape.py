@@ -5,6 +5,7 @@ Fields that later versions of the document added may be absent and are filled in
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.models.results import SCHEMA
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_SCENARIOS = 100_000
 MAX_SHOWN = 60
+LARGEST_AMOUNT = 1e15
+_AMOUNTS = ("cost_usd", "latency_seconds", "total_tokens")
 
 _Types = frozenset[type]
 _TEXT: _Types = frozenset({str})
@@ -175,6 +178,8 @@ def _document(document: Any) -> None:
         shown = repr(schema[:MAX_SHOWN]) if isinstance(schema, str) else "nothing"
         raise _Mistake((), f"its schema says {shown}")
     _record(document, _DOCUMENT, ())
+    if not _is_moment(document["created_at"]):
+        raise _Mistake(("created_at",), "is no RFC 3339 time")
     if document["verdict"] not in VERDICTS:
         raise _Mistake(("verdict",), "is none of " + ", ".join(sorted(VERDICTS)))
     if document["summary"] is None and document["verdict"] != "invalid":
@@ -183,14 +188,34 @@ def _document(document: Any) -> None:
     _maybe(document, "baseline", _BASELINE, ())
     if document["baseline"] is not None:
         _maybe(document["baseline"], "summary", _SUMMARY, ("baseline",))
+    _lists(document)
+
+
+def _lists(document: dict[str, Any]) -> None:
     for reason, place in _records(document, "reasons", _REASON, ()):
         _maybe(reason, "location", _LOCATION, place)
-    for name, shape in (("removed", _REMOVED), ("unclaimed", _UNCLAIMED), ("warnings", _WARNING)):
+    for removed, place in _records(document, "removed", _REMOVED, ()):
+        _bound(removed, "score", 1, place)
+    for name, shape in (("unclaimed", _UNCLAIMED), ("warnings", _WARNING)):
         for _ in _records(document, name, shape, ()):
             pass
 
 
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _bound(parent: Mapping[str, Any], name: str, most: float, place: _Place) -> None:
+    """Nothing that a sum or a test would choke on."""
+    if parent[name] is not None and not 0 <= parent[name] <= most:
+        raise _Mistake((*place, name), f"is not between 0 and {most:g}")
+
+
 def _scenario(scenario: dict[str, Any], place: _Place, *, whole: bool) -> None:
+    _bound(scenario, "score", 1, place)
     _maybe(scenario, "change", _CHANGE, place)
     _maybe(scenario, "location", _LOCATION, place)
     change = scenario["change"]
@@ -201,6 +226,9 @@ def _scenario(scenario: dict[str, Any], place: _Place, *, whole: bool) -> None:
     if interval is not None and [type(end) in _NUMBER for end in interval] != [True, True]:
         raise _Mistake((*place, "pass_rate_interval"), "is no pair of numbers")
     for trial, at in _records(scenario, "trials", _TRIAL, place):
+        _bound(trial, "score", 1, at)
+        for name in _AMOUNTS:
+            _bound(trial, name, LARGEST_AMOUNT, at)
         _record(trial["trace"], _TRACE, (*at, "trace"))
         _texts(trial, "tool_calls", at)
         if whole:

@@ -240,6 +240,8 @@ def test_load__fields_nobody_knows__are_ignored():
         (["schema"], "evalgate.results/9", "its schema says 'evalgate.results/9'"),
         (["schema"], None, "its schema says nothing"),
         (["verdict"], "green", "verdict is none of"),
+        (["created_at"], "yesterday", "created_at is no RFC 3339 time"),
+        (["created_at"], "2026-01-02T03:04:05", "created_at is no RFC 3339 time"),
         (["exit_code"], True, "exit_code is not a whole number"),
         (["summary"], None, "summary is null"),
         (["summary", "passed"], "1", "summary.passed is not a whole number"),
@@ -247,6 +249,13 @@ def test_load__fields_nobody_knows__are_ignored():
         (["suites", 0], 7, "suites[0] is not an object"),
         (["suites", 0, "scenarios", 0, "id"], 7, "suites[0].scenarios[0].id is not text"),
         (["suites", 0, "scenarios", 0, "score"], "1", "score is not a number or null"),
+        (["suites", 0, "scenarios", 0, "score"], 1e308, "scenarios[0].score is not between 0 and 1"),
+        (["suites", 0, "scenarios", 0, "trials", 0, "score"], -1, "trials[0].score is not between 0 and 1"),
+        (
+            ["suites", 0, "scenarios", 0, "trials", 0, "cost_usd"],
+            1e308,
+            "cost_usd is not between 0 and 1e+15",
+        ),
         (["suites", 0, "scenarios", 0, "pass_rate_interval"], [1], "is no pair of numbers"),
         (["suites", 0, "scenarios", 0, "change"], [], "change is not an object or null"),
         (
