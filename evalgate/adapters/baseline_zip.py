@@ -92,8 +92,9 @@ class BaselineZips:
         content = self._files.read(path, self._limits.packed, what="baseline")
         try:
             if content[:2] == b"PK":
-                return self._from_zip(content, whole=whole)
-            return Baseline(load_results(content, whole=whole), None)
+                baseline = self._from_zip(content, whole=whole)
+            else:
+                baseline = Baseline(load_results(content, whole=whole), None)
         except ZipRefusedError as error:
             raise SettingError(Problem(f"the baseline {path} is refused: {error}")) from None
         except OverLimit:
@@ -101,6 +102,9 @@ class BaselineZips:
         except EvalGateError as error:
             reasons = "; ".join(problem.message for problem in error.problems)
             raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
+        if baseline.results["summary"] is None:
+            raise SettingError(Problem(f"{path} holds no finished run", None, "its run ended in exit code 2"))
+        return baseline
 
     def _from_zip(self, content: bytes, *, whole: bool) -> Baseline:
         archive = SafeZip(content, self._limits.unpacked)
@@ -112,20 +116,18 @@ class BaselineZips:
     def create(self, folder: str, path: str) -> Sequence[Problem]:
         """Makes a baseline from the folder a run left; what it lacks is warned about."""
         made, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
-        if self._files.expand(made, "."):
-            self.load(made)  # a damaged one is not handed on
+        finished = self.load(results).results if self._files.expand(results, ".") else None
+        if self._files.expand(made, ".") and finished in (None, self.load(made).results):
             _save(path, self._files.read(made, self._limits.packed, what="baseline"))
             return []
-        document = self.load(results).results
-        if document["summary"] is None:
-            raise SettingError(
-                Problem(f"{results} holds no finished run", None, "its run ended in exit code 2")
-            )
+        document = finished or self.load(results).results
         manifest = {"schema": SCHEMA, "commit": document["commit"], "created_at": document["created_at"]}
         content = self._files.read(results, self._limits.packed, what="results")
         said = self.write(path, BaselineParts(manifest, content, b"{}", None))
         lack = Problem(
-            f"{folder} has no {NESTED}: traces and suites are left out of {path}", None, HOW_TO_KEEP
+            f"{folder} has no {NESTED} of this run: traces and suites are left out of {path}",
+            None,
+            HOW_TO_KEEP,
         )
         return [lack, *said]
 

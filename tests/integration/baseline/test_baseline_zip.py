@@ -186,9 +186,22 @@ def test_create__from_results_alone_says_what_is_lacking(zips, results, tmp_path
     assert zips.load("made.zip").results == json.loads(results)
 
 
-def test_create__from_an_invalid_run_is_refused(zips, tmp_path):
+def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path):
+    (tmp_path / "out").mkdir()
+    write(zips, tmp_path / "out" / "baseline.zip", results)
+    later = {**json.loads(results), "commit": "later"}
+    (tmp_path / "out" / "results.json").write_text(json.dumps(later))
+    (said,) = zips.create("out", str(tmp_path / "made.zip"))
+    assert "no baseline.zip of this run" in said.message
+    assert zips.load("made.zip").results["commit"] == "later"
+
+
+def test_results_of_an_invalid_run__are_no_baseline_whatever_lies_beside_them(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
     invalid = judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"]
     (tmp_path / "out" / "results.json").write_bytes(invalid)
+    write(zips, tmp_path / "out" / "baseline.zip", results)
+    with pytest.raises(InvalidInput, match="no finished run"):
+        zips.load("out/results.json")
     with pytest.raises(InvalidInput, match="no finished run"):
         zips.create("out", str(tmp_path / "made.zip"))
