@@ -49,5 +49,5 @@ class Assertion:
             reason,
             self.location,
             evidence,
-            counts=outcome != "skipped" and not (outcome == "not_evaluable" and self.on_missing_skip),
+            counts=not (outcome == "not_evaluable" and self.on_missing_skip),
         )

@@ -61,7 +61,7 @@ def judge_scenario(
         return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
     statuses = [trial.status for trial in trials]
     passed, total = statuses.count("passed"), len(trials)
-    score = mean_score(_scores(trials))
+    score = mean_score([trial.score for trial in trials if trial.score is not None])
     verdict: Verdict
     if "error" in statuses and not rules.allow_errors:
         verdict, reason = "ERROR", not_read(trials)
@@ -74,12 +74,6 @@ def judge_scenario(
     else:
         verdict, reason = "PASS", None
     return Judged(verdict, score, round(passed / total, DIGITS), wilson(passed, total), reason)
-
-
-def _scores(trials: Sequence[TrialResult]) -> list[float]:
-    """Known scores; a trial that ended in an error is a 0."""
-    scores = [0.0 if trial.status == "error" else trial.score for trial in trials]
-    return [score for score in scores if score is not None]
 
 
 def _unmet(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:

@@ -20,7 +20,8 @@ HOLDS = frozenset({"passed", "skipped"})
 def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tuple[TrialStatus, float | None]:
     """Status and score in [0, 1] of one trace; the score is None where nothing is left to score.
 
-    `skipped` is left out, and so is `not_evaluable` where its suite says so (`counts` is False).
+    `skipped` is left out, and so is `not_evaluable` where its suite says so (`counts` is False). A trial that
+    ended in an error scores 0, whatever else it got right.
     """
     scores, weights, broken = [], [], []
     for found in assertions:
@@ -31,8 +32,10 @@ def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tupl
             scores.append(found.score if outcome in SCORED else 0.0)
             weights.append(found.weight)
     score = weighted_mean(scores, weights)
+    if "error" in broken:
+        return "error", 0.0
     if broken:
-        return ("error" if "error" in broken else "hard_fail"), score
+        return "hard_fail", score
     if score is None:
         return "not_evaluable", None
     return ("passed" if score >= round(threshold, DIGITS) else "failed"), score

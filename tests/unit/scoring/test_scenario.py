@@ -59,10 +59,6 @@ def test_allowed_errors_can_bring_the_mean_below_the_threshold():
     assert judged(*many(3, 0), make_trial("error"), allow_errors=True).verdict == "PARTIAL"
 
 
-def test_error_trial_counts_as_zero_whatever_was_scored_of_it():
-    assert judged(make_trial("error", 0.9)).score == 0.0
-
-
 def test_hard_fail_goes_before_a_high_mean_and_names_the_assertion():
     checks = [
         make_assertion("failed", name="polite"),

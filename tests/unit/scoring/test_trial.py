@@ -83,6 +83,11 @@ def test_required_error_goes_before_a_required_failure():
     assert score_trial(checks, 0.5)[0] == "error"
 
 
+def test_trial_that_ended_in_an_error_scores_zero_as_in_the_mean_of_its_scenario():
+    checks = [make_assertion("passed", weight=9), make_assertion("error", required=True)]
+    assert score_trial(checks, 0.5) == ("error", 0.0)
+
+
 def test_required_that_passed_is_no_hard_fail():
     assert score_trial([make_assertion("passed", required=True)], 0.8) == ("passed", 1.0)
 
