@@ -119,6 +119,8 @@ class _SuiteEvaluation:
             found = expression.search(view_of(record))
         except QueryFailedError as error:
             return None, f"scenario_from: {error}"
+        if found is None:
+            return record.scenario_id, None
         if isinstance(found, int) and not isinstance(found, bool):
             found = str(found)
         if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
@@ -198,7 +200,7 @@ def _numbered(trials: list[_Judged]) -> list[TrialResult]:
             trial.result.trial = trial.recorded or 0
         return [trial.result for trial in ordered]
     if all(trial.started_at for trial in trials):
-        trials = sorted(trials, key=lambda trial: trial.started_at or "")
+        trials = sorted(trials, key=lambda trial: (trial.started_at or "").rstrip("Z"))  # 00.5Z is after 00Z
     for number, trial in enumerate(trials):
         trial.result.trial = number
     return [trial.result for trial in trials]

@@ -81,9 +81,16 @@ def test_trials__are_numbered_as_recorded_or_as_read(traces, numbers):
     assert [(trial["trial"], trial["trace"]["id"]) for trial in trials] == numbers
 
 
-def test_trials__without_numbers_are_sorted_by_time():
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"),
+        ("2026-01-01T00:00:00.5Z", "2026-01-01T00:00:00Z"),
+    ],
+)
+def test_trials__without_numbers_are_sorted_by_time(times):
     late, early = good(trace_id="late"), good(trace_id="early")
-    late.started_at, early.started_at = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+    late.started_at, early.started_at = times
     trials = run(STAR, late, early)["suites"][0]["scenarios"][0]["trials"]
     assert [trial["trace"]["id"] for trial in trials] == ["early", "late"]
 
@@ -132,12 +139,18 @@ def test_allow_errors__keeps_a_damaged_trial_as_zero():
     assert (scenario["verdict"], scenario["score"]) == ("PASS", 0.5)
 
 
-def test_scenario_from__decides_the_id_and_a_trace_without_one_is_an_error():
+def test_scenario_from__decides_the_id_where_it_finds_one():
     suite = STAR.replace("scenarios:", "scenario_from: metadata.custom.case\nscenarios:")
     tagged = good("ignored")
     tagged.metadata = {"case": 7}
-    results = run(suite, tagged, good("b", path="traces/b.json"))
-    assert verdicts(results) == {"7": "PASS", "traces/b.json": "ERROR"}
+    assert verdicts(run(suite, tagged, good("b"))) == {"7": "PASS", "b": "PASS"}
+
+
+def test_scenario_from__that_finds_no_text_is_an_error():
+    suite = STAR.replace("scenarios:", "scenario_from: metadata.custom.case\nscenarios:")
+    wrong = good("b", path="traces/b.json")
+    wrong.metadata = {"case": ["b"]}
+    assert verdicts(run(suite, wrong)) == {"traces/b.json": "ERROR"}
 
 
 @pytest.mark.parametrize(
