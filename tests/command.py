@@ -1,16 +1,18 @@
-"""The command as people start it: a process of its own, in a folder of its own, at a fixed time."""
+"""The command's front door in a folder of its own, at a fixed time; tests/integration/cli starts processes."""
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOW = "1800000000"
-ROOT = Path(__file__).resolve().parents[1]
 
 
 class Ran(NamedTuple):
@@ -33,12 +35,6 @@ class Ran(NamedTuple):
 
 def evalgate(folder: Path, arguments: list[str], *, now: str = NOW) -> Ran:
     """Runs `evalgate run` with the arguments, in the folder."""
-    environ = {
-        "PATH": os.environ["PATH"],
-        "SOURCE_DATE_EPOCH": now,
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [sys.executable, "-m", "evalgate", "run", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, timeout=60, check=False)
-    output = folder / ".evalgate"
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode(), output)
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["run", *arguments], Shell(out, err, {"SOURCE_DATE_EPOCH": now}, str(folder)))
+    return Ran(code, out.getvalue(), err.getvalue(), folder / ".evalgate")

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from guards import OutsideNetworkError, is_local
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+settings.register_profile("patient", deadline=None)  # machines that run tests are slow at times
+settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

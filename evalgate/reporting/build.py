@@ -115,7 +115,7 @@ def _worst(scenarios: Sorted) -> str:
     scenario = worst.scenario
     reason = first_reason(scenario) if scenario["verdict"] != "PASS" else ""
     if not reason and scenario["change"]:
-        reason = scenario["change"]["reason"]
+        reason = "; ".join(scenario["change"]["increases"]) or scenario["change"]["reason"]
     others = len(scenarios.failures) + len(scenarios.regressed) + len(scenarios.below) - 1
     told = f"{span(scenario['id'], 120)}: {span(reason, 300)}" if reason else span(scenario["id"], 120)
     return f"{told} \u2013 and {wording.counted(others, 'more scenario')} below" if others else told
