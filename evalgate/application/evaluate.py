@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalgate.application.claims import Claims
+from evalgate.errors import OverLimit
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.scoring.trial import score_trial
+from evalgate.suite.models import MAX_SCENARIOS
 from evalgate.suite.parse import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
@@ -50,7 +52,10 @@ def evaluate(
     progress: Progress,
     keep: Callable[[Trace], None],
 ) -> Run:
-    """The run. `keep` is handed every readable trace, for a baseline that is being made."""
+    """The run. `keep` is handed every readable trace, for a baseline that is being made.
+
+    Raises OverLimit where globs find more scenarios than a run may have.
+    """
     warnings = _Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
     for suite in configuration.suites:
@@ -63,7 +68,14 @@ def evaluate(
                 warnings.add(record)
         suites.append(evaluation.result())
         unclaimed += evaluation.unclaimed
+        _bound(suites)
     return Run(suites, unclaimed, warnings.told())
+
+
+def _bound(suites: Sequence[SuiteResult]) -> None:
+    found = sum(len(suite.scenarios) for suite in suites)
+    if found > MAX_SCENARIOS:
+        raise OverLimit(f"{found:,} scenarios were found, a run may have {MAX_SCENARIOS:,}")
 
 
 @dataclass(slots=True)
@@ -99,7 +111,7 @@ class _SuiteEvaluation:
         self._traces += 1
         scenario_id, problem = self._scenario_id(record)
         if problem is not None:
-            record = DamagedTrace(problem, record.source, _place_of(record.source))
+            record = DamagedTrace(problem, record.source, _own_id(record.source))
         claim = self._claims.claim(record, scenario_id)
         if isinstance(record, DamagedTrace):
             self._add_damaged(record, claim)
@@ -139,7 +151,7 @@ class _SuiteEvaluation:
             status="error",
             score=0.0,
             assertions=[],
-            reason=record.reason,
+            reason=f"{_place_of(source)}: {record.reason}",
         )
         home = (
             self._gather(claim)
@@ -187,8 +199,15 @@ def _ref(trace: Trace) -> TraceRef:
     return TraceRef(trace.trace_id, source.path, source.format, source.sha256, source.line, source.record)
 
 
-def _place_of(source: Source) -> str:
+def _own_id(source: Source) -> str:
     return source.path if source.line is None else f"{source.path}#L{source.line}"
+
+
+def _place_of(source: Source) -> str:
+    """The file, with the line or the number of the record where it holds many."""
+    if source.line is not None:
+        return f"{source.path}:{source.line}"
+    return source.path if source.record is None else f"{source.path}#{source.record}"
 
 
 def _numbered(trials: list[_Judged]) -> list[TrialResult]:

@@ -178,6 +178,12 @@ def test_an_upload_that_fails_is_a_warning_that_names_the_step_to_add():
     assert "path: .evalgate/baseline.zip" in message
 
 
+def test_what_a_baseline_had_to_leave_out_is_a_warning():
+    world = world_of(replace(judged(baseline_zip="/out/baseline.zip"), warnings=["7 traces were left out"]))
+    gate_in_action(TASK, world)
+    assert Annotation("warning", "EvalGate", "7 traces were left out") in world.step.annotations
+
+
 def test_without_a_baseline_made_nothing_is_uploaded():
     world = world_of(judged(), artifacts=FakeArtifacts())
     gate_in_action(replace(TASK, artifact="b"), world)

@@ -119,7 +119,7 @@ def test_a_trace_that_nobody_asked_for__is_listed():
 def test_a_damaged_record__is_a_scenario_of_its_own_that_no_glob_claims():
     results = run(STAR, good("a"), damaged())
     assert (verdicts(results), results["exit_code"]) == ({"a": "PASS", "traces/x.json": "ERROR"}, 1)
-    assert results["suites"][0]["scenarios"][1]["trials"][0]["reason"] == "the file is no JSON"
+    assert results["suites"][0]["scenarios"][1]["trials"][0]["reason"] == "traces/x.json: the file is no JSON"
 
 
 def test_a_damaged_record__with_a_readable_id_is_a_trial_of_that_scenario():
@@ -168,6 +168,11 @@ def test_wrong_input__is_invalid_with_exit_code_two_and_results_only(suite, part
     assert any(part in str(problem) for problem in judgement.problems)
     assert judgement.results["summary"] is None
     assert judgement.results["suites"] == []
+
+
+def test_more_scenarios_than_a_run_may_have__are_over_the_limit():
+    results = run(STAR, *(damaged(fallback=f"traces/{number}.json") for number in range(100_001)))
+    assert (results["exit_code"], codes(results)) == (2, ["over_limit"])
 
 
 def test_traces_of_the_request__replace_those_of_a_suite_that_names_none():
