@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.claims import Claims
 from evalgate.errors import OverLimit
+from evalgate.measures.json_values import shorten
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
@@ -51,31 +52,35 @@ def evaluate(
     choice: TraceChoice,
     progress: Progress,
     keep: Callable[[Trace], None],
+    most: int = MAX_SCENARIOS,
 ) -> Run:
     """The run. `keep` is handed every readable trace, for a baseline that is being made.
 
-    Raises OverLimit where globs find more scenarios than a run may have.
+    Raises OverLimit where globs find more than `most` scenarios.
     """
     warnings = _Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
     for suite in configuration.suites:
         evaluation = _SuiteEvaluation(suite)
-        for record in traces.read(*choice.of(suite)):
+        patterns, folder, form = choice.of(suite)
+        for record in traces.read(patterns, folder, form):
             evaluation.add(record)
             progress.advance("traces")
             if isinstance(record, Trace):
                 keep(record)
                 warnings.add(record)
         suites.append(evaluation.result())
+        if not suites[-1].traces:
+            warnings.add_nothing_found(patterns, suite)
         unclaimed += evaluation.unclaimed
-        _bound(suites)
+        _bound(suites, most)
     return Run(suites, unclaimed, warnings.told())
 
 
-def _bound(suites: Sequence[SuiteResult]) -> None:
+def _bound(suites: Sequence[SuiteResult], most: int) -> None:
     found = sum(len(suite.scenarios) for suite in suites)
-    if found > MAX_SCENARIOS:
-        raise OverLimit(f"{found:,} scenarios were found, a run may have {MAX_SCENARIOS:,}")
+    if found > most:
+        raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")
 
 
 @dataclass(slots=True)
@@ -256,6 +261,7 @@ class _Warnings:
         self._first: dict[tuple[str, str], Warning_] = {}
         self._traces: Counter[tuple[str, str]] = Counter()
         self._untold: Counter[str] = Counter()
+        self._found_nothing: list[Warning_] = []
 
     def add(self, trace: Trace) -> None:
         for warning in trace.warnings:
@@ -268,13 +274,19 @@ class _Warnings:
                 self._first[key] = {**warning, "where": place}
             self._traces[key] += 1
 
+    def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
+        """No file at all: a misspelt path looks like a recorder that did not run."""
+        named = shorten(", ".join(patterns))
+        message = f"suite {suite.name}: no file is found by {named}"
+        self._found_nothing.append({"code": "no_trace_files", "message": message, "where": suite.path})
+
     def told(self) -> list[Warning_]:
         """The warnings in the order they came up; the long tail as one line a code."""
         rest: list[Warning_] = [
             {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
             for code, count in sorted(self._untold.items())
         ]
-        return [self._shared(key) for key in self._first] + rest
+        return [*self._found_nothing, *map(self._shared, self._first), *rest]
 
     def _shared(self, key: tuple[str, str]) -> Warning_:
         warning, more = self._first[key], self._traces[key] - 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.flaws import Flaw
 from evalgate.suite.files import Defaults, PolicyEntry, ProjectFile
-from evalgate.suite.models import Configuration, Suite
+from evalgate.suite.models import MAX_SCENARIOS, Configuration, Suite
 from evalgate.suite.parse import Mistakes, SharedDefaults, parse_project, parse_suite
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
+SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 1_000_000
-MAX_SCENARIOS = 100_000
 MAX_ASSERTIONS = 50_000
 HOW_TO_BEGIN = (
     'write evals/first.yaml (README, "A first suite") or name a suite file: evalgate run my-suite.yaml'
@@ -82,11 +82,11 @@ class SuiteFiles:
         return list(dict.fromkeys(found))
 
     def _expand(self, config: str) -> list[Any]:
-        found = [
-            file for file in self._files.expand(config, ".") if file.path.endswith((".yaml", ".yml", ".json"))
-        ]
+        matches = self._files.expand(config, ".")
+        found = [file for file in matches if file.path.endswith(SUFFIXES)]
         if not found:
-            raise SettingError(Problem(f"no suite file at {config!r}", None, HOW_TO_BEGIN))
+            hint = "a suite's name ends in .yaml, .yml or .json" if matches else "nothing is there"
+            raise SettingError(Problem(f"no suite file at {config!r}", None, hint))
         return found
 
     def _suites_of(

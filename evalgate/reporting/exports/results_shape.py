@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.models.results import SCHEMA
+from evalgate.suite.models import MAX_SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-MAX_SCENARIOS = 100_000
 MAX_SHOWN = 60
 LARGEST_AMOUNT = 1e15
 _AMOUNTS = ("cost_usd", "latency_seconds", "total_tokens")

@@ -4,8 +4,11 @@ import pytest
 from builders import make_trace
 from fakes.core import BaselineShelf, make_tools
 
+from evalgate.adapters.terminal import Quiet
+from evalgate.application.evaluate import TraceChoice, evaluate
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
+from evalgate.errors import OverLimit
 from evalgate.models.comparison import BaselineInfo
 from evalgate.models.trace import DamagedTrace, Source
 from evalgate.ports import Baseline
@@ -171,8 +174,15 @@ def test_wrong_input__is_invalid_with_exit_code_two_and_results_only(suite, part
 
 
 def test_more_scenarios_than_a_run_may_have__are_over_the_limit():
-    results = run(STAR, *(damaged(fallback=f"traces/{number}.json") for number in range(100_001)))
-    assert (results["exit_code"], codes(results)) == (2, ["over_limit"])
+    tools = make_tools(STAR, STAR.replace("suite: s", "suite: t"), traces=[good("a"), good("b")])
+    configuration = tools.suites.load([])
+
+    def evaluated(most):
+        return evaluate(configuration, tools.traces, TraceChoice(), Quiet(), lambda _: None, most)
+
+    assert len(evaluated(4).suites) == 2
+    with pytest.raises(OverLimit, match="4 scenarios were found, a run may have 3"):
+        evaluated(3)
 
 
 def test_traces_of_the_request__replace_those_of_a_suite_that_names_none():
