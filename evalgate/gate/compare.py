@@ -14,13 +14,14 @@ from evalgate.gate.statistics import (
     trials_for_scores,
 )
 from evalgate.gate.wording import chance, moved, spoken
-from evalgate.models.comparison import Change, Comparison
+from evalgate.measures.redaction import redact
+from evalgate.models.comparison import Change, Comparison, ScenarioKey
 from evalgate.models.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.models.comparison import ChangeKind, ScenarioKey, Standing
+    from evalgate.models.comparison import ChangeKind, Standing
     from evalgate.suite.policy import RegressionPolicy
 
 NOISE = "noise can't be told from change"
@@ -38,11 +39,20 @@ def compare(
     `policies` holds the regression policy of each suite; a suite without one has the defaults.
     """
     default = _default_policy()
+    stored = {key: _stored(key, baseline) for key in current}
     changes = {
-        key: _change(baseline.get(key), now, policies.get(key.suite, default)) for key, now in current.items()
+        key: _change(baseline.get(stored[key]), now, policies.get(key.suite, default))
+        for key, now in current.items()
     }
-    gone = sorted(baseline.keys() - current.keys(), key=lambda key: (key.suite, key.id, key.variant or ""))
+    gone = sorted(baseline.keys() - stored.values(), key=lambda key: (key.suite, key.id, key.variant or ""))
     return Comparison(changes, [baseline[key] for key in gone])
+
+
+def _stored(key: ScenarioKey, baseline: Mapping[ScenarioKey, Standing]) -> ScenarioKey:
+    """The key that a document has for a scenario: an id that reads like a secret stands redacted there."""
+    if key in baseline:
+        return key
+    return ScenarioKey(redact(key.suite), redact(key.id), key.variant and redact(key.variant))
 
 
 def _default_policy() -> RegressionPolicy:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from run_builders import make_standing
 
 from evalgate.gate.compare import compare
+from evalgate.measures.redaction import redact
 from evalgate.models.comparison import ScenarioKey
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
@@ -230,3 +231,12 @@ def test_swapped_sides_mirror_the_kinds(one, other, policy):
     new = [key for key, found in there.changes.items() if found.kind == "new"]
     assert sorted(new) == sorted(one.keys() - other.keys())
     assert back.removed == [one[key] for key in sorted(new)]
+
+
+def test_id_that_reads_like_a_secret_is_found_under_its_redacted_name():
+    key = ScenarioKey("support", "reset-password: forgotten-link", None)
+    stored = ScenarioKey("support", redact(key.id), None)
+    assert stored != key
+    found = compare({key: make_standing()}, {stored: make_standing()}, {})
+    assert found.changes[key].kind == "unchanged"
+    assert found.removed == []
