@@ -89,6 +89,8 @@ def _leave(task: Task, world: World, judgement: Judgement) -> None:
         world.step.summary(judgement.files["summary.md"].decode())
     for line in _told(judgement):
         world.step.log(line)
+    for warning in judgement.warnings:
+        _say(world, "warning", warning)
     if task.annotate:
         world.step.annotate(judgement.annotations)
 
