@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evalgate.measures.globs import GlobError, matches_id, path_pattern
@@ -52,6 +52,27 @@ def test_path_pattern__stars_stay_in_their_folder(pattern, path, fits):
     assert (path_pattern(pattern).fullmatch(path) is not None) is fits
 
 
-def test_path_pattern__with_too_many_stars_is_refused():
-    with pytest.raises(GlobError):
-        path_pattern("*a" * 17)
+@given(st.text("ab*?/", max_size=7), st.text("ab/", max_size=8))
+def test_path_pattern__agrees_with_a_slow_definition(pattern, path):
+    def slow(p, t):
+        if not p:
+            return not t
+        if p[0] == "*":
+            return slow(p[1:], t) or (bool(t) and t[0] != "/" and slow(p, t[1:]))
+        return bool(t) and (p[0] == t[0] or (p[0] == "?" and t[0] != "/")) and slow(p[1:], t[1:])
+
+    assume("**" not in pattern)
+    assert (path_pattern(pattern).fullmatch(path) is not None) == slow(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("*a" * 100 + "b", "a" * 4_000), ("**/a/**/a/b", "a/" * 500), ("*a*/" * 50 + "x", "a" * 250 + "/y")],
+)
+def test_path_pattern__can_not_be_made_to_hang(pattern, path):
+    assert not path_pattern(pattern).fullmatch(path)
+
+
+def test_path_pattern__that_crosses_folders_too_often_is_refused():
+    with pytest.raises(GlobError, match="2 `\\*\\*`"):
+        path_pattern("**/a/**/b/**")
