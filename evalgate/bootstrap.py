@@ -194,6 +194,7 @@ def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:
     """Writes results.json for settings that can't be meant; its path, empty where there is no place."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import OutputFolder
+    from evalgate.application.leave_files import leave_files
     from evalgate.application.report import invalid
     from evalgate.application.request import JudgeRequest
 
@@ -202,7 +203,7 @@ def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:
     judgement = invalid(JudgeRequest(), mistake, SystemClock(None).now())
     try:
         folder = OutputFolder(OUTPUT_FOLDER, workspace_root, workspace_root)
-        folder.write(RESULTS, judgement.files[RESULTS])
+        leave_files(judgement, folder)
     except InvalidInput:
         return ""
     return f"{OUTPUT_FOLDER}/{RESULTS}"

@@ -121,6 +121,9 @@ class OutputFolder(Protocol):
     def write(self, name: str, content: bytes) -> None:
         """Writes one of our files whole; files of others are not touched."""
 
+    def remove(self, name: str) -> None:
+        """Takes away one of our files that an earlier run left, if it is there."""
+
 
 class NamedFile(Protocol):
     """One file at a place the user named."""

@@ -40,6 +40,13 @@ class OutputFolder:
         except OSError as error:
             raise self._refusal(name, error) from None
 
+    def remove(self, name: str) -> None:
+        """Takes away one file of an earlier run, if it is there."""
+        try:
+            (self._folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._refusal(name, error) from None
+
     def _refusal(self, name: str, error: OSError) -> SettingError:
         reason = f"can't write {self._shown}/{name}: {error.strerror or 'the system refused'}"
         return SettingError(Problem(reason, None, "name another folder with --output-dir"))

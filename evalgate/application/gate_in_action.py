@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from evalgate.application.leave_files import leave_files
 from evalgate.application.step_outputs import comment_outputs, outputs_of
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.annotation import Annotation
@@ -80,8 +81,7 @@ def _judged(request: JudgeRequest, world: World) -> Judgement:
 
 def _leave(task: Task, world: World, judgement: Judgement) -> None:
     """Files and outputs first: they stand even where the run is ended early."""
-    for name, content in judgement.files.items():
-        world.folder.write(name, content)
+    leave_files(judgement, world.folder)
     if world.junit is not None and "junit.xml" in judgement.files:
         world.junit.write(judgement.files["junit.xml"])
     world.step.outputs(outputs_of(judgement.results, _paths(task, judgement)))

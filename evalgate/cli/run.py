@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Judges, writes the files, prints the table."""
     from evalgate import bootstrap
     from evalgate.application.judge import judge
+    from evalgate.application.leave_files import leave_files
     from evalgate.settings.limits import limits_from
 
     limits = limits_from(arguments.limit)
@@ -71,8 +72,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         progress_to=None if arguments.quiet else shell.err,
     )
     judgement = judge(_request(arguments, shell), tools)
-    for name, content in judgement.files.items():
-        tools.output.write(name, content)
+    leave_files(judgement, tools.output)
     _tell(judgement, arguments, shell)
     return judgement.exit_code
 

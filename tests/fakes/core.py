@@ -105,6 +105,9 @@ class MemoryFolder:
     def write(self, name: str, content: bytes) -> None:
         self.files[name] = content
 
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+
 
 class FixedClock:
     """Always the same moment."""

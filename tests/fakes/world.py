@@ -47,6 +47,9 @@ class FakeFolder:
     def write(self, name: str, content: bytes) -> None:
         self.files[name] = content
 
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+
 
 @dataclass
 class FakeFile:

@@ -53,6 +53,14 @@ def process(project, *words, **environ):
     return subprocess.run(command, cwd=project, env=mine, capture_output=True, text=True, check=False)
 
 
+def test_run__that_can_not_begin_leaves_no_report_of_an_earlier_run(project):
+    assert evalgate(project, "run", "--no-baseline-zip").returncode == 0
+    (project / ".evalgate" / "theirs.md").write_text("kept")
+    assert evalgate(project, "run", "--fail-on", "nothing").returncode == 2
+    left = sorted(path.name for path in (project / ".evalgate").iterdir())
+    assert left == [".gitignore", "results.json", "theirs.md"]
+
+
 def test_run__without_config_finds_the_suites_and_passes(project):
     done = process(project, "run")
     assert done.returncode == 0, done.stderr

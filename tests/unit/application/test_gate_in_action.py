@@ -75,10 +75,13 @@ def test_a_fail_sets_every_output_and_its_exit_code():
 
 def test_wrong_input_sets_outputs_and_posts_nothing():
     world = world_of(
-        judged("invalid", files={"results.json": b"{}"}, suites=[]), pull_request=FakePullRequest()
+        judged("invalid", files={"results.json": b"{}"}, suites=[]),
+        pull_request=FakePullRequest(),
+        folder=FakeFolder({"comment.md": b"of an earlier run"}),
     )
     assert gate_in_action(TASK, world) == 2
     assert (world.step.set["verdict"], world.step.set["report-path"]) == ("invalid", "")
+    assert world.folder.files == {"results.json": b"{}"}
     assert world.pull_request.comments == {}
     assert world.step.summaries == []
 
