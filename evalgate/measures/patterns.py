@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from math import prod
+
 MAX_LENGTH = 2_000
+MAX_UNROLLED = 100_000
+"""Steps of a compiled pattern: the engine writes `a{1000}` out as a thousand steps before any time limit."""
 MAX_SUBJECT = 1_000_000
 MAX_SECONDS = 1.0
+
+_COUNT = re.compile(r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])")
+_VERBOSE = re.compile(r"\(\?[A-Za-z0-9]*x")
 
 
 class PatternError(ValueError):
@@ -29,6 +37,8 @@ class Pattern:
             raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
         import regex  # a run without patterns does not pay for it
 
+        if _unrolled(source) > MAX_UNROLLED:
+            raise PatternError("the counts in this pattern make it too large")
         self.source = source
         self._exhausted = False
         try:
@@ -53,3 +63,14 @@ class Pattern:
         except MemoryError:
             self._exhausted = True
             raise PatternFailedError("the pattern needs more memory than there is") from None
+
+
+def _unrolled(source: str) -> int:
+    """No less than the steps that the pattern compiles to, without parsing it.
+
+    Only the count behind a group repeats other counts; in a pattern with comments any count may be such.
+    """
+    counts = [(found["group"], int(found["least"])) for found in _COUNT.finditer(source)]
+    commented = _VERBOSE.search(source) is not None
+    outer = [least for group, least in counts if group or commented]
+    return (len(source) + sum(least for _, least in counts)) * prod(max(1, least) for least in outer)

@@ -31,6 +31,24 @@ def test_pattern__that_explodes_ends_within_its_limit_and_then_at_once():
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["a{100000000}", "((a{1000}){1000}){1000}", "(?x)(a{1000} # )\n){1000}", "(?:" + "a" * 1900 + "){100}"],
+)
+def test_pattern__that_counts_would_blow_up_is_refused_before_it_is_compiled(source):
+    start = time.monotonic()
+    with pytest.raises(PatternError, match="counts"):
+        Pattern(source)
+    assert time.monotonic() - start < 1
+
+
+def test_pattern__with_counts_as_people_use_them_is_fine():
+    uuid = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    assert Pattern(rf"^(?:{uuid},){{2,20}}$").found_in("00000000-0000-0000-0000-000000000000," * 3)
+    assert Pattern(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}").found_in("00:1b:44:11:3a:b7")
+    assert Pattern(r"^.{0,100000}$").found_in("a" * 5000)
+
+
 def test_pattern__does_not_search_a_text_that_is_too_long():
     with pytest.raises(PatternFailedError, match="1,000,000 characters"):
         Pattern("a").found_in("a" * 1_000_001)
