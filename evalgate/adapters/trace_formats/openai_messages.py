@@ -26,7 +26,10 @@ BODY_KEYS = frozenset({"content", "tool_calls", "function_call"})
 
 def is_message(value: Any) -> bool:
     """True for a message of this shape."""
-    return isinstance(value, dict) and value.get("role") in ROLES and not BODY_KEYS.isdisjoint(value)
+    if not isinstance(value, dict) or BODY_KEYS.isdisjoint(value):
+        return False
+    role = value.get("role")
+    return type(role) is str and role in ROLES
 
 
 def read_messages(messages: list[Any], path: str) -> Conversation:

@@ -31,6 +31,12 @@ def test_content_tells_the_format(values, name):
     assert detect.detect(values).name == name
 
 
+@pytest.mark.parametrize("role", [{}, [], 1, None])
+def test_a_message_whose_role_is_no_text__is_none(role):
+    with pytest.raises(TraceError):
+        detect.detect([{"messages": [{"role": role, "content": "x"}]}])
+
+
 @pytest.mark.parametrize("values", [[], [5], [[]], [{}], [{"messages": "x"}], [{"role": "user"}], [None]])
 def test_what_no_format_claims_is_told_with_what_each_would_need(values):
     with pytest.raises(TraceError) as caught:
