@@ -33,20 +33,10 @@ class RecordedScore(Evaluator):
         name, least = self.name, self.min
 
         def check(trace: Trace) -> Finding:
-            value = _value(trace, name)
+            value = trace.scores.get(name)
             if value is None:
                 return Finding("not_evaluable", f"no score {show(name)} with a number in this trace")
             outcome: Outcome = "passed" if value >= least else "failed"
             return Finding(outcome, f"{name} {value:g}, needs {least:g}", score=max(0.0, min(1.0, value)))
 
         return check
-
-
-def _value(trace: Trace, name: str) -> float | None:
-    found = [
-        entry for entry in trace.evaluations if entry["name"] == name and entry["score_value"] is not None
-    ]
-    whole = [entry for entry in found if entry["source"] in (None, "trace")]
-    return min(
-        (entry["score_value"] for entry in whole or found if entry["score_value"] is not None), default=None
-    )

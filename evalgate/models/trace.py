@@ -224,6 +224,17 @@ class Trace:
         """The agent's own calls: those of a user simulator are not its behaviour."""
         return [call for call in self.tool_calls if call["requestor"] == "assistant"]
 
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """Imported scores by name: of several the one of the whole trace, else the lowest."""
+        return {found["name"]: found["score_value"] for found in sorted(self.evaluations, key=_precedence)}
+
+
+def _precedence(found: Evaluation) -> tuple[bool, bool, float]:
+    """What holds comes last: a number before none, the whole trace's before a part's, the lower."""
+    value = found["score_value"]
+    return value is not None, found["source"] in (None, "trace"), -(value or 0.0)
+
 
 @dataclass(slots=True)
 class DamagedTrace:

@@ -98,14 +98,10 @@ def _metadata(trace: Trace) -> dict[str, Any]:
         "started_at": trace.started_at,
         "commit": trace.commit,
         "agent_hash": trace.agent_hash,
-        "evaluations": _scores(trace),
+        "evaluations": trace.scores,
         "custom": trace.metadata,
     }
     return {**trace.metadata, **known}
-
-
-def _scores(trace: Trace) -> dict[str, float | None]:
-    return {evaluation["name"]: evaluation["score_value"] for evaluation in trace.evaluations}
 
 
 def _exchanges(trace: Trace) -> list[dict[str, Any]]:
@@ -158,5 +154,5 @@ SECTIONS: dict[str, Section] = {
     "llm_calls": lambda trace: trace.llm_calls,
     "errors": _errors,
     "evaluations": lambda trace: trace.evaluations,
-    "scores": _scores,
+    "scores": lambda trace: trace.scores,
 }

@@ -133,6 +133,8 @@ def test_tool_called__takes_the_name_as_data(name):
 
 def test_tool_called__names_what_was_called_instead():
     assert "lookup, refund" in assess({"type": "tool_called", "tool": "cancel"}, TRACE).reason
+    silent = assess({"type": "tool_called", "tool": "cancel"}, make_trace(calls=[]))
+    assert silent.reason == "cancel was not called: no tool calls were made"
 
 
 def test_tools__of_the_user_simulator_are_not_the_agents():
@@ -223,6 +225,14 @@ def test_recorded_score__of_several_the_one_of_the_trace_counts_else_the_lowest(
     assert assess({"type": "recorded_score", "name": "r"}, trace).score == 0.2
     trace.evaluations.append({**entry, "score_value": 0.6, "source": "trace"})
     assert assess({"type": "recorded_score", "name": "r"}, trace).score == 0.6
+
+
+@pytest.mark.parametrize("path", ["scores.r", "metadata.evaluations.r"])
+def test_query__sees_of_several_scores_the_one_that_counts(path):
+    trace = make_trace()
+    entry = {"name": "r", "score_label": None, "explanation": None, "source": "span"}
+    trace.evaluations = [{**entry, "score_value": value} for value in (0.2, 0.9, None)]
+    assert assess({"path": path, "eq": 0.2}, trace).outcome == "passed"
 
 
 @pytest.mark.parametrize(
