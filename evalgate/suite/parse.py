@@ -12,7 +12,7 @@ from evalgate.evaluators.parse import Parser
 from evalgate.evaluators.query import compile_query
 from evalgate.measures.globs import GlobError, path_pattern
 from evalgate.scoring.scenario import TrialRules
-from evalgate.suite.files import Defaults, ProjectFile, ScenarioEntry, SuiteFile
+from evalgate.suite.files import Defaults, MatchEntry, ProjectFile, ScenarioEntry, SuiteFile
 from evalgate.suite.models import Match, Scenario, Suite
 from evalgate.suite.policy import Closed
 
@@ -193,7 +193,7 @@ class _Builder:
     def _match(self, entry: ScenarioEntry, path: Path) -> Match:
         """Without `match` the trace's id decides; a glob id names its scenarios by it in any case."""
         match = entry.match
-        if match is None:
+        if match is None or match == MatchEntry():
             return Match(entry.id)
         glob = entry.id if "*" in entry.id else None
         at = (*path, "match")

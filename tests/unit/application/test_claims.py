@@ -85,6 +85,12 @@ def test_match__all_that_is_given_must_hold():
     assert claimed(claims, good) is None
 
 
+def test_empty_match__is_none():
+    claims = Claims(suite_of("  - {id: a, match: {}}\n"))
+    assert claimed(claims, make_trace(scenario_id="b")) is None
+    assert claimed(claims, make_trace(scenario_id="a")) == "a"
+
+
 def test_where__that_fails_on_a_trace_does_not_hold():
     claims = Claims(suite_of("  - id: a\n    match: {where: 'length(metadata.nothing) > `1`'}\n"))
     assert claimed(claims, make_trace()) is None
