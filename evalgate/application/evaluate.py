@@ -277,7 +277,7 @@ class _Warnings:
     def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
         """No file at all: a misspelt path looks like a recorder that did not run."""
         named = shorten(", ".join(patterns))
-        message = f"suite {suite.name}: no file is found by {named}"
+        message = f"suite {suite.name}: no trace file matches {named}"
         self._found_nothing.append({"code": "no_trace_files", "message": message, "where": suite.path})
 
     def told(self) -> list[Warning_]:

@@ -85,7 +85,8 @@ def first_reason(scenario: ScenarioDoc) -> str:
     checks = failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
         said = [trial["reason"] for trial in scenario["trials"] if trial["reason"]]
-        return next(iter(said), None) or scenario["reason"] or ""
+        others = f" (and {len(said) - 1} more trials)" if len(said) > 1 else ""
+        return f"{said[0]}{others}" if said else scenario["reason"] or ""
     return f"{checks[0].first['name']}: {checks[0].first['reason']}"
 
 

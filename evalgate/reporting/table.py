@@ -114,7 +114,18 @@ class _Table:
         if len(told) > MAX_REMARKS:
             yield f"... and {wording.counted(len(told) - MAX_REMARKS, 'more warning')}"
         if document["unclaimed"]:
-            yield f"{wording.counted(len(document['unclaimed']), 'trace')} that no scenario asked for"
+            yield terminal(self._unclaimed(), REASON)
+
+    def _unclaimed(self) -> str:
+        """Some by name: the id a trace has is often not the one that its scenario was given."""
+        traces = self._document["unclaimed"]
+        named = [
+            f"{trace['path']} (id {trace['scenario_id'] or 'unknown'})" for trace in traces[: self._checks]
+        ]
+        left = len(traces) - len(named)
+        more = f" and {left:,} more" if left else ""
+        count = wording.counted(len(traces), "trace")
+        return f"{count} that no scenario asked for: {', '.join(named)}{more}"
 
     def _verdict_colour(self) -> str:
         text = heading(self._document).text
