@@ -55,7 +55,7 @@ def scenario_row(item: Placed | RemovedDoc, *, many: bool) -> ScenarioRow:
     scenario, change = item.scenario, item.scenario["change"]
     return ScenarioRow(
         name=_name(item.suite["suite"], scenario, many=many),
-        verdict=verdict_words(scenario["verdict"]),
+        verdict=f"{verdict_words(scenario['verdict'])}{_share_passed(scenario)}",
         change=_change_words(change),
         score=wording.score(scenario["score"]),
         score_delta=wording.points(change["score_delta"]) if change else "",
@@ -112,6 +112,12 @@ def _change_words(change: ChangeDoc | None) -> str:
     words = _CHANGE_WORDS.get(change["kind"]) or cell(change["kind"], NAME)
     flags = [_FLAG_WORDS.get(flag) or cell(flag, NAME) for flag in change["flags"]]
     return f"{words} ({', '.join(flags)})" if flags else words
+
+
+def _share_passed(scenario: ScenarioDoc) -> str:
+    """` 3/4` beside the verdict: which of several trials passed, as the table of a terminal has it."""
+    passed = sum(trial["status"] == "passed" for trial in scenario["trials"])
+    return f"\u00a0{passed}/{scenario['n']}" if scenario["n"] > 1 else ""
 
 
 def _note(item: Placed) -> str:

@@ -87,4 +87,4 @@ def _changes(scenarios: Sequence[ScenarioDoc], removed: int) -> str:
         parts.append(f"{removed:,} removed")
     if parts:
         return ", ".join(parts)
-    return "none" if kinds else wording.DASH
+    return "no change" if kinds else wording.DASH
