@@ -39,6 +39,7 @@ class ZipLimits:
 LIMITS = ZipLimits()
 NESTED = "baseline.zip"
 HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
+HOW_TO_FINISH = "name the --output-dir of a finished `evalgate run`"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -120,8 +121,9 @@ class BaselineZips:
         if self._files.expand(made, ".") and finished in (None, self.load(made).results):
             _save(path, self._files.read(made, self._limits.packed, what="baseline"))
             return []
-        document = finished or self.load(results).results
-        manifest = {"schema": SCHEMA, "commit": document["commit"], "created_at": document["created_at"]}
+        if finished is None:
+            raise SettingError(Problem(f"{folder} holds no results.json", None, HOW_TO_FINISH))
+        manifest = {"schema": SCHEMA, "commit": finished["commit"], "created_at": finished["created_at"]}
         content = self._files.read(results, self._limits.packed, what="results")
         said = self.write(path, BaselineParts(manifest, content, b"{}", None))
         lack = Problem(

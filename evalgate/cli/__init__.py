@@ -31,7 +31,10 @@ INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong usage is one line and exit code 2."""
+    """Wrong usage is one line and exit code 2; flags are written out, or new ones would break scripts."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         raise SettingError(Problem(message, None, f"see {self.prog} --help"))

@@ -19,10 +19,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The two actions of the verb."""
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="create|show", required=True)
-    create = actions.add_parser("create", help="make a baseline from the folder a run left")
+    make, look = "make a baseline from the folder a run left", "what a baseline holds"
+    create = actions.add_parser("create", help=make, description=f"{make.capitalize()}.")
     create.add_argument("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run")
     create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")
-    show = actions.add_parser("show", help="what a baseline holds")
+    show = actions.add_parser("show", help=look, description=f"{look.capitalize()}.")
     show.add_argument("path", metavar="PATH", help="baseline.zip or results.json")
     show.add_argument("--json", action="store_true", help="print manifest and summary as JSON")
 

@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         else:
             found.append(record)
     if not found and not damaged:
-        wanted = f"number {arguments.number} of {number} traces" if number else "a trace"
-        raise SettingError(f"{pattern!r} has not {wanted}" if number else f"no trace file at {pattern!r}")
+        few = f"no trace number {arguments.number} at {pattern!r}, it ends with number {number}"
+        raise SettingError(few if number else f"no trace file at {pattern!r}")
     _print(found, query, shell)
     return 2 if damaged else 0
 

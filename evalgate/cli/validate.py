@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Loads everything and tells all mistakes at once, as file:line:column."""
     from evalgate import bootstrap
     from evalgate.application.policies import policies_of
+    from evalgate.reporting.wording import counted
 
     configuration = bootstrap.suite_files(shell.cwd).load(arguments.configs)
     policies_of(configuration, None)
@@ -35,5 +36,6 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     suites = configuration.suites
     scenarios = sum(len(suite.scenarios) for suite in suites)
     assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)
-    shell.say(f"ok: {len(suites)} suites, {scenarios} scenarios, {assertions} assertions")
+    counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
+    shell.say(f"ok: {', '.join(counted(*each) for each in counts)}")
     return 0

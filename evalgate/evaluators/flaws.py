@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.json_values import kind, show
@@ -56,8 +57,19 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:
         return Flaw(path, f"unknown key {show(last)}", suggest(last, _keys(owner)) if owner else None)
     if detail["type"] == "missing":
         return Flaw(path[:-1], f"`{last}` is missing")
-    hint = "quote it if it is text" if detail["type"] == "string_type" else None
-    return Flaw(path, f"`{last}` {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint)
+    key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_name(path)}`"
+    hint = "quote it if it is text" if detail["type"] == "string_type" else _meant(detail["input"], context)
+    return Flaw(path, f"{key} {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint)
+
+
+def _last_name(path: Path) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _meant(value: object, context: Mapping[str, object]) -> str | None:
+    """The allowed word that a misspelt one is near to."""
+    close = suggest(value, re.findall("'([^']+)'", str(context.get("expected", ""))))
+    return close if close and close.startswith("did you mean") else None
 
 
 def _is_union_tag(step: str | int) -> bool:
@@ -107,20 +119,22 @@ _EXPLANATIONS = {
     "model_type": "must be a mapping",
     "model_attributes_type": "must be a mapping",
     "finite_number": "must be a finite number",
-    "greater_than_equal": "must be at least {ge}",
-    "greater_than": "must be more than {gt}",
-    "less_than_equal": "must be at most {le}",
-    "less_than": "must be less than {lt}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "less_than": "must be less than {lt:g}",
     "literal_error": "must be one of {expected}",
-    "too_short": "must have at least {min_length} entries",
+    "too_short": "must have entries, at least {min_length}",
     "too_long": "must have at most {max_length} entries",
-    "string_too_short": "must have at least {min_length} characters",
+    "string_too_short": "must have characters, at least {min_length}",
     "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "has a character that is not allowed here",
 }
 
 
 def _explain(code: str, context: Mapping[str, object]) -> str:
+    if code == "literal_error" and " or " not in str(context["expected"]):
+        return f"must be {context['expected']}"
     return _EXPLANATIONS.get(code, "has a value that is not allowed here").format(**context)
 
 

@@ -46,7 +46,7 @@ class ToolCalled(Evaluator):
             for call in trace.agent_calls:
                 if call["name"] == tool:
                     return passed
-            return Finding("failed", f"{tool} was not called, but {called_names(trace)}")
+            return Finding("failed", f"{tool} was not called{called_instead(trace)}")
 
         return check
 
@@ -125,7 +125,7 @@ def listed(names: Sequence[str]) -> str:
     return head if len(names) <= SHOWN else f"{head} and {len(names) - SHOWN} more"
 
 
-def called_names(trace: Trace) -> str:
-    """What was called instead, for a reason."""
+def called_instead(trace: Trace) -> str:
+    """What was called in place of a tool, for the end of a reason."""
     names = list(dict.fromkeys(call["name"] for call in trace.agent_calls))
-    return f"these were: {listed(names)}" if names else "no tool calls were made"
+    return f", but these were: {listed(names)}" if names else ": no tool calls were made"

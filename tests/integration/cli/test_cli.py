@@ -97,7 +97,8 @@ def test_run__invalid_leaves_results_only_and_tells_every_mistake_with_its_place
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["run", "nowhere.yaml"], "nowhere.yaml"),
+        (["run", "nowhere.yaml"], "no suite file at 'nowhere.yaml' (nothing is there)"),
+        (["run", "--trace", "x.json"], "--trace"),
         (["run", "--fail-on", "hard_fial"], "did you mean `hard_fail`?"),
         (["run", "--fail-on", ""], "report-only"),
         (["run", "--format", "nativ"], "did you mean `native`?"),
@@ -109,9 +110,9 @@ def test_run__invalid_leaves_results_only_and_tells_every_mistake_with_its_place
         (["compare", "a.json", "b.json"], "a.json"),
         (["query", "a.[", "evals/traces/good.json"], "bad expression"),
         (["query", "a", "nowhere.json"], "nowhere.json"),
-        (["query", "evals/traces/good.json", "--number", "9"], "number 9 of 1"),
+        (["query", "evals/traces/good.json", "--number", "9"], "no trace number 9"),
         (["baseline", "show", "gone.zip"], "gone.zip"),
-        (["baseline", "create", "gone", "-o", "x.zip"], "gone"),
+        (["baseline", "create", "gone", "-o", "x.zip"], "gone holds no results.json"),
         (["schema", "suit"], "suit"),
         (["rnu"], "rnu"),
         ([], "VERB"),
@@ -123,6 +124,14 @@ def test_wrong_usage__is_one_line_and_exit_code_two(project, words, part):
     assert part in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_run__named_a_recording_instead_of_a_suite__says_how_suites_are_named(project):
+    (project / "traces.jsonl").write_text("{}")
+    done = evalgate(project, "run", "traces.jsonl")
+    assert done.returncode == 2
+    hint = "a suite's name ends in .yaml, .yml or .json"
+    assert done.stderr == f"error: no suite file at 'traces.jsonl' ({hint})\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -262,7 +271,7 @@ def test_schema__is_a_json_schema_that_accepts_what_we_write(project, kind):
 def test_validate__counts_what_it_read_and_warns(project):
     (project / "evals" / "refunds.yaml").write_text(SUITE + "      - {type: output_contains, pattern: '('}\n")
     done = evalgate(project, "validate")
-    assert (done.returncode, done.stdout) == (0, "ok: 1 suites, 1 scenarios, 2 assertions\n")
+    assert (done.returncode, done.stdout) == (0, "ok: 1 suite, 1 scenario, 2 assertions\n")
     assert "warning: evals/refunds.yaml:8:9: " in done.stderr
 
 

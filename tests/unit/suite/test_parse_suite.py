@@ -94,7 +94,7 @@ BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
     ("text", "place", "part"),
     [
         ("suite: s\n" + BODY, "s.yaml:1:1", "`version` is missing"),
-        ("version: 2\nsuite: s\n" + BODY, "s.yaml:1:1", "must be one of 1"),
+        ("version: 2\nsuite: s\n" + BODY, "s.yaml:1:1", "`version` must be 1, not"),
         ("version: 1\n" + BODY, "s.yaml:1:1", "`suite` is missing"),
         (HEAD, "s.yaml:1:1", "`scenarios` is missing"),
         (HEAD + "scenarios: []\n", "s.yaml:4:1", "at least 1"),
@@ -103,7 +103,12 @@ BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
         (HEAD + 'threshold: "0.5"\n' + BODY, "s.yaml:4:1", "must be a number"),
         (HEAD + "threshold: true\n" + BODY, "s.yaml:4:1", "must be a number"),
         (HEAD + "policy: {fail_on: []}\n" + BODY, "s.yaml:4:10", "report-only"),
-        (HEAD + "policy: {fail_on: [hard_fial]}\n" + BODY, "s.yaml:4:20", "must be one of"),
+        (
+            HEAD + "policy: {fail_on: [hard_fial]}\n" + BODY,
+            "s.yaml:4:20",
+            "an entry of `fail_on` must be one of",
+        ),
+        (HEAD + "policy: {fail_on: [hard_fial]}\n" + BODY, "s.yaml:4:20", "did you mean `hard_fail`?"),
         (HEAD + "policy: {regression: {treshold: 1}}\n" + BODY, "s.yaml:4:23", "did you mean `threshold`?"),
         (HEAD + "scenario_from: 'a.['\n" + BODY, "s.yaml:4:1", "bad expression"),
         (HEAD + BODY + "    match: {where: 'foo('}\n", "s.yaml:8:13", "bad expression"),
