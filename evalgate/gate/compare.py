@@ -6,14 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalgate.gate.increases import increases
-from evalgate.gate.statistics import (
-    DIGITS,
-    fisher_exact,
-    permutation_p,
-    trials_for_flip,
-    trials_for_scores,
-)
+from evalgate.gate.statistics import fisher_exact, permutation_p, trials_for_flip, trials_for_scores
 from evalgate.gate.wording import chance, moved, spoken
+from evalgate.measures.means import DIGITS
 from evalgate.measures.redaction import redact
 from evalgate.models.comparison import Change, Comparison, ScenarioKey
 from evalgate.models.run import NOT_EVALUATED

@@ -24,13 +24,17 @@ def figures(document: ResultsDoc) -> tuple[Figure, ...]:
         Figure(
             "Cost",
             wording.dollars(now["cost_usd"]),
-            _relative(before and before["cost_usd"], now["cost_usd"]),
+            wording.relative(before and before["cost_usd"], now["cost_usd"]),
         ),
-        Figure("Latency", _latency(now), _relative(before and before["latency_p50_s"], now["latency_p50_s"])),
+        Figure(
+            "Latency",
+            _latency(now),
+            wording.relative(before and before["latency_p50_s"], now["latency_p50_s"]),
+        ),
         Figure(
             "Tokens",
             wording.count(now["total_tokens"]),
-            _relative(before and before["total_tokens"], now["total_tokens"]),
+            wording.relative(before and before["total_tokens"], now["total_tokens"]),
         ),
     )
 
@@ -51,10 +55,6 @@ def _latency(now: SummaryDoc) -> str:
 
 def _difference(before: float | None, now: float | None) -> float | None:
     return None if before is None or now is None else round(now - before, 9)
-
-
-def _relative(before: float | None, now: float | None) -> str:
-    return wording.relative(before, now)
 
 
 def _was(before: SummaryDoc | None, now: SummaryDoc) -> str:

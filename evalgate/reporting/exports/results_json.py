@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
-from evalgate.models.comparison import ScenarioKey
 from evalgate.models.results import SCHEMA
 from evalgate.reporting.exports.results_parts import (
     baseline_doc,
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 256_000_000
 """The largest document that is read: a whole baseline unpacked."""
+MAX_CONTAINERS, MAX_VALUES = 3_000_000, 15_000_000
+"""Brackets and commas of it: `[],[],` takes twenty times its own bytes in memory."""
 
 
 def results_document(  # noqa: PLR0913  everything that the document tells
@@ -52,12 +53,6 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
-    of_run = [
-        change
-        for suite in run.suites
-        for scenario in suite.scenarios
-        if (change := changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant)))
-    ]
     return {
         "schema": SCHEMA,
         "evalgate_version": __version__,
@@ -67,7 +62,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         "exit_code": decision.exit_code,
         "report_only": decision.report_only,
         "reasons": [reason_doc(reason) for reason in decision.reasons],
-        "summary": summary(run, of_run, len(removed)),
+        "summary": summary(run, changes.values(), len(removed)),
         "baseline": baseline_doc(baseline, previous) if baseline else None,
         "suites": [
             suite_doc(suite, changes, decision.suite_verdicts.get(suite.name, "cannot_judge"))
@@ -128,10 +123,12 @@ def load(
     """
     import orjson
 
-    from evalgate.reporting.exports.results_shape import check
+    from evalgate.reporting.exports.results_shape import MAX_SCENARIOS, check
 
     if len(data) > limit:
         raise OverLimit(f"{what} is larger than {limit:,} bytes")
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
+        raise OverLimit(f"{what} holds more values than {MAX_SCENARIOS:,} scenarios would")
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:

@@ -6,21 +6,20 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING
 
+from evalgate.measures.means import DIGITS, mean_score
 from evalgate.measures.percentile import nearest_rank
 from evalgate.models.comparison import IMPROVEMENTS, REGRESSIONS
 from evalgate.reporting.exports.bounded import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.comparison import Change
     from evalgate.models.results import SummaryDoc
     from evalgate.models.run import Run, ScenarioResult
 
-DIGITS = 9
 
-
-def summary(run: Run, changes: Sequence[Change], removed: int) -> SummaryDoc:
+def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
     """Counts and figures over all scenarios; an amount with an unknown part is None, never 0."""
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     verdicts = Counter(scenario.verdict for scenario in scenarios)
@@ -58,9 +57,7 @@ def summary(run: Run, changes: Sequence[Change], removed: int) -> SummaryDoc:
 
 def mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
     """Mean score over scenarios in which nothing scored counts as 0; None of none."""
-    if not scenarios:
-        return None
-    return round(fsum(scenario.score or 0.0 for scenario in scenarios) / len(scenarios), DIGITS)
+    return mean_score([scenario.score or 0.0 for scenario in scenarios])
 
 
 def _total(amounts: Sequence[float | None]) -> float | None:
