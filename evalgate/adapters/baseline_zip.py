@@ -38,6 +38,7 @@ class ZipLimits:
 
 LIMITS = ZipLimits()
 NESTED = "baseline.zip"
+MAX_MANIFEST = 1_000_000
 HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
 HOW_TO_FINISH = "name the --output-dir of a finished `evalgate run`"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -137,7 +138,10 @@ class BaselineZips:
         """Writes the archive: same parts, same bytes. What had to be left out is warned about."""
         spool = parts.traces if isinstance(parts.traces, Spool) else None
         try:
-            left_out = _write(path, parts, spool, self._limits)
+            draft = Path(path).with_name(f".{Path(path).name}.part")
+            draft.unlink(missing_ok=True)
+            left_out = _write(draft, parts, spool, self._limits)
+            draft.replace(path)  # what stood there goes, also where it is a link to elsewhere
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
         if not left_out:
@@ -153,9 +157,9 @@ def _save(path: str, content: bytes) -> None:
         raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
 
 
-def _write(path: str, parts: BaselineParts, spool: Spool | None, limits: ZipLimits) -> int:
+def _write(path: Path, parts: BaselineParts, spool: Spool | None, limits: ZipLimits) -> int:
     """Writes the archive; how many traces had to be left out."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry("results.json"), parts.results)
         archive.writestr(_entry("suites.json"), parts.suites)
         unpacked = len(parts.results) + len(parts.suites) + limits.slack
@@ -193,9 +197,12 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _manifest(content: bytes) -> dict[str, Any]:
+    if len(content) > MAX_MANIFEST:
+        raise SettingError(f"its manifest.json is larger than {MAX_MANIFEST:,} bytes")
     try:
         manifest = orjson.loads(content)
-    except orjson.JSONDecodeError:
+        orjson.dumps(manifest)  # can't be done with what is nested too deep to be shown
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         raise SettingError("its manifest.json is no JSON") from None
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise SettingError(f"its manifest.json is not of schema {SCHEMA}")

@@ -123,12 +123,12 @@ def load(
     """
     import orjson
 
-    from evalgate.reporting.exports.results_shape import MAX_SCENARIOS, check
+    from evalgate.reporting.exports.results_shape import check
 
     if len(data) > limit:
         raise OverLimit(f"{what} is larger than {limit:,} bytes")
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
-        raise OverLimit(f"{what} holds more values than {MAX_SCENARIOS:,} scenarios would")
+        raise OverLimit(f"{what} holds more values than any run would leave")
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:

@@ -3,6 +3,8 @@
 import io
 import json
 import random
+import struct
+import time
 import warnings
 import zipfile
 
@@ -131,6 +133,33 @@ def archive_of(members, flags=0, mode=0o100644):
     return bytes(data)
 
 
+def directory_of(entries):
+    """An archive that is all directory, in the form for more than 65,535 entries."""
+    entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, *[0] * 14)
+    size = len(entry) * entries
+    end = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, entries, entries, size, 0)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, size, 1)
+    tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return entry * entries + end + locator + tail
+
+
+def test_zip__with_a_directory_of_a_million_entries_is_refused_at_once(zips, tmp_path):
+    (tmp_path / "b.zip").write_bytes(directory_of(1_200_000))
+    start = time.process_time()
+    with pytest.raises(InvalidInput, match="1,000 entries"):
+        zips.load("b.zip")
+    assert time.process_time() - start < 2
+
+
+def test_baseline__replaces_a_link_instead_of_following_it(zips, results, tmp_path):
+    (tmp_path / "theirs").write_text("kept")
+    (tmp_path / "b.zip").symlink_to(tmp_path / "theirs")
+    (tmp_path / ".b.zip.part").symlink_to(tmp_path / "theirs")
+    write(zips, tmp_path / "b.zip", results)
+    assert (tmp_path / "theirs").read_text() == "kept"
+    assert zips.load("b.zip").manifest["commit"] == "c0ffee"
+
+
 @pytest.mark.parametrize(
     ("content", "part"),
     [
@@ -147,6 +176,8 @@ def archive_of(members, flags=0, mode=0o100644):
         (lambda r: archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b"{}")]), "results"),
         (lambda r: archive_of([(f"f{n}", b"") for n in range(1_001)]), "1,000 entries"),
         (lambda r: archive_of([("manifest.json", b"\0" * (300 << 20))]), "too large"),
+        (lambda r: archive_of([("manifest.json", b" " * (2 << 20)), ("results.json", r)]), "1,000,000 bytes"),
+        (lambda r: archive_of([("manifest.json", b"[" * 400 + b"]" * 400), ("results.json", r)]), "no JSON"),
         (lambda r: archive_of([("../manifest.json", b"{}"), ("/results.json", b"{}")]), "no entries called"),
     ],
 )

@@ -315,6 +315,13 @@ def test_load__larger_than_it_may_be__is_over_the_limit():
         load(b" " * 11, limit=10)
 
 
+def test_load__more_values_than_memory_would_hold__is_over_the_limit():
+    with pytest.raises(OverLimit, match="more values"):
+        load(b"[" + b"[]," * 3_000_000 + b"[]]")
+    with pytest.raises(OverLimit, match="more values"):
+        load(b"[" + b"1," * 15_000_001 + b"1]")
+
+
 @given(JSON)
 def test_load__any_json__is_refused_with_our_words(value):
     with pytest.raises(SettingError):
