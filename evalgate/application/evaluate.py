@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.claims import Claims
 from evalgate.errors import OverLimit
+from evalgate.measures.intervals import wilson
 from evalgate.measures.json_values import shorten
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
@@ -250,8 +251,16 @@ def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult 
 
 def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:
     trials = _numbered(gathered.trials)
-    reason = trials[0].reason
-    return ScenarioResult(id_, "ERROR", 0.0, DEFAULT_THRESHOLD, trials, pass_rate=0.0, reason=reason)
+    return ScenarioResult(
+        id_,
+        "ERROR",
+        0.0,
+        DEFAULT_THRESHOLD,
+        trials,
+        pass_rate=0.0,
+        pass_rate_interval=wilson(0, len(trials)),
+        reason=trials[0].reason,
+    )
 
 
 class _Warnings:

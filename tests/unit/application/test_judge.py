@@ -122,7 +122,10 @@ def test_a_trace_that_nobody_asked_for__is_listed():
 def test_a_damaged_record__is_a_scenario_of_its_own_that_no_glob_claims():
     results = run(STAR, good("a"), damaged())
     assert (verdicts(results), results["exit_code"]) == ({"a": "PASS", "traces/x.json": "ERROR"}, 1)
-    assert results["suites"][0]["scenarios"][1]["trials"][0]["reason"] == "traces/x.json: the file is no JSON"
+    scenario = results["suites"][0]["scenarios"][1]
+    assert scenario["trials"][0]["reason"] == "traces/x.json: the file is no JSON"
+    assert (scenario["n"], scenario["pass_rate"]) == (1, 0.0)
+    assert scenario["pass_rate_interval"] == [0.0, pytest.approx(0.793, abs=0.001)]
 
 
 def test_a_damaged_record__with_a_readable_id_is_a_trial_of_that_scenario():
