@@ -17,10 +17,14 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    from evalgate.cli.shell import words
+
     parser.epilog = EXAMPLES
     parser.add_argument("base", metavar="BASE", help="the earlier run: baseline.zip or results.json")
     parser.add_argument("head", metavar="HEAD", help="the later run: baseline.zip or results.json")
-    parser.add_argument("--fail-on", metavar="A,B", help="exit by the decision; without it always 0")
+    parser.add_argument(
+        "--fail-on", type=words, metavar="A,B", help="exit by the decision; without it always 0"
+    )
     parser.add_argument("--json", action="store_true", help="print a results document instead of the table")
 
 
@@ -31,11 +35,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.reporting.exports.results_json import dump
     from evalgate.reporting.table import render_table
 
-    fail_on = None
-    if arguments.fail_on is not None:
-        fail_on = [word.strip() for word in arguments.fail_on.split(",") if word.strip()]
     files = bootstrap.baseline_files(shell.cwd)
-    results = compare_finished(files, arguments.base, arguments.head, fail_on)
+    results = compare_finished(files, arguments.base, arguments.head, arguments.fail_on)
     if arguments.json:
         shell.say(dump(results).decode().rstrip())
     else:

@@ -21,6 +21,7 @@ OUTPUT_DIR = ".evalgate"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    from evalgate.cli.shell import words
     from evalgate.settings.limits import LIMITS
 
     parser.epilog = EXAMPLES
@@ -39,7 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="none",
         help="baseline.zip or results.json to compare with, or none",
     )
-    add("--fail-on", metavar="A,B", help="what fails the gate, over every policy (default hard_fail)")
+    add(
+        "--fail-on",
+        type=words,
+        metavar="A,B",
+        help="what fails the gate, over every policy (default hard_fail)",
+    )
     add(
         "--output-dir",
         metavar="DIR",
@@ -88,17 +94,13 @@ def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
         form=None if arguments.format == "auto" else arguments.format,
         baseline=BaselineInfo("given", path=path) if path is not None else None,
         baseline_required=True,
-        fail_on=None if arguments.fail_on is None else _words(arguments.fail_on),
+        fail_on=arguments.fail_on,
         report_only=arguments.report_only,
         make_baseline_zip=not arguments.no_baseline_zip,
         commit=shell.environ.get("GITHUB_SHA"),
         branch=shell.environ.get("GITHUB_REF_NAME"),
         run_id=shell.environ.get("GITHUB_RUN_ID"),
     )
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:

@@ -48,3 +48,8 @@ class Shell:
         """Mistakes, one line each: what, where, how to mend it."""
         for problem in problems:
             self.note(f"{word}: {problem}")
+
+
+def words(text: str) -> list[str]:
+    """The words of a flag that takes several: `a,b`."""
+    return [word.strip() for word in text.split(",") if word.strip()]
