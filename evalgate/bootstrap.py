@@ -122,7 +122,7 @@ def action_task(settings: Settings) -> Task:
         shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
         comment=inputs.comment,
         from_fork=pull_request is not None and pull_request.from_fork,
-        artifact=inputs.baseline_artifact if settings.makes_baseline else None,
+        artifact=inputs.baseline_artifact if settings.uploads_baseline else None,
         annotate=inputs.annotations,
         summarise=inputs.job_summary,
     )
@@ -183,7 +183,7 @@ def action_world(settings: Settings, step: StepOutput, downloads: str) -> World:
         step=step,
         baselines=github.Baselines(client(), wanted, Path(downloads), SystemClock(None)) if search else None,
         pull_request=github.Comments(client(), pull_request.number) if pull_request else None,
-        artifacts=github.Artifacts(site) if settings.makes_baseline else None,
+        artifacts=github.Artifacts(site) if settings.uploads_baseline else None,
         junit=NamedFile(posixpath.join(inputs.working_directory, inputs.junit_path), job.workspace)
         if inputs.junit_path
         else None,

@@ -75,10 +75,13 @@ class Settings:
 
     @property
     def makes_baseline(self) -> bool:
-        """Whether this run's result is to become a baseline."""
-        if self.inputs.upload_baseline != "auto":
-            return self.inputs.upload_baseline == "true"
-        return self._on_baseline_branch
+        """Whether this run's result is to become a baseline, whoever uploads it."""
+        return self.inputs.upload_baseline == "true" or self._on_baseline_branch
+
+    @property
+    def uploads_baseline(self) -> bool:
+        """Whether we upload it; `false` leaves that to a step of the workflow's own."""
+        return self.makes_baseline and self.inputs.upload_baseline != "false"
 
     @property
     def compared_commit(self) -> tuple[CommitKind, str, str | None]:

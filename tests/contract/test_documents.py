@@ -88,6 +88,13 @@ def test_readme_shows_the_example_workflow() -> None:
     assert workflow in [block.text for block in blocks("yaml") if block.document == "README.md"]
 
 
+def test_the_example_with_githubs_own_upload_hands_the_hidden_baseline_on() -> None:
+    steps = yaml.safe_load(read("examples/workflows/official-upload.yml"))["jobs"]["gate"]["steps"]
+    gate, upload = steps[-2]["with"], steps[-1]["with"]
+    assert gate["upload-baseline"] is False
+    assert (upload["name"], upload["include-hidden-files"]) == ("evalgate-baseline", True)
+
+
 def test_readme_lists_the_inputs_and_outputs_of_the_action() -> None:
     action = yaml.safe_load(read("action.yml"))
     assert cells("README.md", "Inputs", column=1) == list(action["inputs"])

@@ -176,17 +176,19 @@ def test_a_push_to_the_default_branch_makes_the_baseline(read):
 
 
 @pytest.mark.parametrize(
-    ("environ", "inputs", "made"),
+    ("environ", "inputs", "made", "uploaded"),
     [
-        ({"GITHUB_REF": "refs/heads/feature"}, {}, False),
-        ({"GITHUB_REF": "refs/tags/main"}, {}, False),
-        ({"GITHUB_REF": "refs/heads/release"}, {"baseline-branch": "release"}, True),
-        ({}, {"upload-baseline": "false"}, False),
-        ({"GITHUB_REF": "refs/heads/feature"}, {"upload-baseline": "true"}, True),
+        ({"GITHUB_REF": "refs/heads/feature"}, {}, False, False),
+        ({"GITHUB_REF": "refs/tags/main"}, {}, False, False),
+        ({"GITHUB_REF": "refs/heads/release"}, {"baseline-branch": "release"}, True, True),
+        ({}, {"upload-baseline": "false"}, True, False),
+        ({"GITHUB_REF": "refs/heads/feature"}, {"upload-baseline": "false"}, False, False),
+        ({"GITHUB_REF": "refs/heads/feature"}, {"upload-baseline": "true"}, True, True),
     ],
 )
-def test_who_makes_the_baseline_can_be_chosen(read, environ, inputs, made):
-    assert read("push", inputs=inputs, **environ).makes_baseline is made
+def test_who_makes_the_baseline_and_who_uploads_it_can_be_chosen(read, environ, inputs, made, uploaded):
+    settings = read("push", inputs=inputs, **environ)
+    assert (settings.makes_baseline, settings.uploads_baseline) == (made, uploaded)
 
 
 def test_a_push_elsewhere_is_held_against_where_it_left_the_branch(read):
