@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalgate.application.claims import Claims
+from evalgate.application.trace_warnings import Warnings, place_of
 from evalgate.errors import OverLimit
 from evalgate.measures.intervals import wilson
-from evalgate.measures.json_values import shorten
 from evalgate.measures.queries import QueryFailedError
-from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
+from evalgate.models.run import (
+    MAX_SCENARIOS,
+    Run,
+    ScenarioResult,
+    SuiteResult,
+    TraceRef,
+    TrialResult,
+    Unclaimed,
+)
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.scoring.trial import score_trial
-from evalgate.suite.models import MAX_SCENARIOS
 from evalgate.suite.parse import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.claims import Claim
-    from evalgate.models.trace import Source, TraceRecord, Warning_
+    from evalgate.models.trace import Source, TraceRecord
     from evalgate.ports import Progress, TraceSource
     from evalgate.suite.models import Configuration, Suite
-
-
-MAX_WARNINGS = 50
-"""Messages of traces that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def evaluate(
 
     Raises OverLimit where globs find more than `most` scenarios.
     """
-    warnings = _Warnings()
+    warnings = Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
     for suite in configuration.suites:
         evaluation = _SuiteEvaluation(suite)
@@ -157,7 +159,7 @@ class _SuiteEvaluation:
             status="error",
             score=0.0,
             assertions=[],
-            reason=f"{_place_of(source)}: {record.reason}",
+            reason=f"{place_of(source)}: {record.reason}",
         )
         home = (
             self._gather(claim)
@@ -209,13 +211,6 @@ def _own_id(source: Source) -> str:
     return source.path if source.line is None else f"{source.path}#L{source.line}"
 
 
-def _place_of(source: Source) -> str:
-    """The file, with the line or the number of the record where it holds many."""
-    if source.line is not None:
-        return f"{source.path}:{source.line}"
-    return source.path if source.record is None else f"{source.path}#{source.record}"
-
-
 def _numbered(trials: list[_Judged]) -> list[TrialResult]:
     """Trials by their recorded number where all have one of their own, else by time, else as read."""
     recorded = [trial.recorded for trial in trials]
@@ -261,44 +256,3 @@ def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:
         pass_rate_interval=wilson(0, len(trials)),
         reason=trials[0].reason,
     )
-
-
-class _Warnings:
-    """What traces warn about: each message once, with its first place and how many traces share it."""
-
-    def __init__(self) -> None:
-        self._first: dict[tuple[str, str], Warning_] = {}
-        self._traces: Counter[tuple[str, str]] = Counter()
-        self._untold: Counter[str] = Counter()
-        self._found_nothing: list[Warning_] = []
-
-    def add(self, trace: Trace) -> None:
-        for warning in trace.warnings:
-            key = warning["code"], warning["message"]
-            if key not in self._first:
-                if len(self._first) == MAX_WARNINGS:
-                    self._untold[warning["code"]] += 1
-                    continue
-                place = " ".join(filter(None, (_place_of(trace.source), warning["where"])))
-                self._first[key] = {**warning, "where": place}
-            self._traces[key] += 1
-
-    def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
-        """No file at all: a misspelt path looks like a recorder that did not run."""
-        named = shorten(", ".join(patterns))
-        message = f"suite {suite.name}: no trace file matches {named}"
-        self._found_nothing.append({"code": "no_trace_files", "message": message, "where": suite.path})
-
-    def told(self) -> list[Warning_]:
-        """The warnings in the order they came up; the long tail as one line a code."""
-        rest: list[Warning_] = [
-            {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
-            for code, count in sorted(self._untold.items())
-        ]
-        return [*self._found_nothing, *map(self._shared, self._first), *rest]
-
-    def _shared(self, key: tuple[str, str]) -> Warning_:
-        warning, more = self._first[key], self._traces[key] - 1
-        if not more:
-            return warning
-        return {**warning, "message": f"{warning['message']} (and in {more:,} more traces)"}

@@ -27,12 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them")
-    add(
-        "--traces",
-        action="append",
-        metavar="GLOB",
-        help="read these instead of what suites name (repeatable)",
-    )
+    add("--traces", action="append", metavar="GLOB", help="read these, not what suites name (repeatable)")
     add("--format", metavar="NAME", help="trace format, if detection should not decide")
     add(
         "--baseline",

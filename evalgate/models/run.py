@@ -17,6 +17,8 @@ HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
 """Verdicts that count as a hard fail."""
 NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
 """Verdicts of scenarios about which the run learned nothing."""
+MAX_SCENARIOS = 100_000
+"""Scenarios a run may have, written in suites or found by their globs."""
 
 
 @dataclass(slots=True)

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.files import PolicyEntry
 
-MAX_SCENARIOS = 100_000
-"""Scenarios a run may have, written in suites or found by their globs."""
-
 
 @dataclass(frozen=True, slots=True)
 class Match:

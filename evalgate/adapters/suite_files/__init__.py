@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.flaws import Flaw
+from evalgate.models.run import MAX_SCENARIOS
 from evalgate.suite.files import Defaults, PolicyEntry, ProjectFile
-from evalgate.suite.models import MAX_SCENARIOS, Configuration, Suite
+from evalgate.suite.models import Configuration, Suite
 from evalgate.suite.parse import Mistakes, SharedDefaults, parse_project, parse_suite
 
 if TYPE_CHECKING:

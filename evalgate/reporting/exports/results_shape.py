@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.models.results import SCHEMA
-from evalgate.suite.models import MAX_SCENARIOS
+from evalgate.models.run import MAX_SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,0 +1,67 @@
+"""What traces warn about, told so that a thousand of them don't say the same thing a thousand times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.measures.json_values import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace import Source, Trace, Warning_
+    from evalgate.suite.models import Suite
+
+MAX_WARNINGS = 50
+"""Messages of traces that are told one by one."""
+
+
+class Warnings:
+    """What traces warn about: each message once, with its first place and how many traces share it."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], Warning_] = {}
+        self._traces: Counter[tuple[str, str]] = Counter()
+        self._untold: Counter[str] = Counter()
+        self._found_nothing: list[Warning_] = []
+
+    def add(self, trace: Trace) -> None:
+        """Takes in what one trace warns about."""
+        for warning in trace.warnings:
+            key = warning["code"], warning["message"]
+            if key not in self._first:
+                if len(self._first) == MAX_WARNINGS:
+                    self._untold[warning["code"]] += 1
+                    continue
+                place = " ".join(filter(None, (place_of(trace.source), warning["where"])))
+                self._first[key] = {**warning, "where": place}
+            self._traces[key] += 1
+
+    def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
+        """No file at all: a misspelt path looks like a recorder that did not run."""
+        named = shorten(", ".join(patterns))
+        message = f"suite {suite.name}: no trace file matches {named}"
+        self._found_nothing.append({"code": "no_trace_files", "message": message, "where": suite.path})
+
+    def told(self) -> list[Warning_]:
+        """The warnings in the order they came up; the long tail as one line a code."""
+        rest: list[Warning_] = [
+            {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
+            for code, count in sorted(self._untold.items())
+        ]
+        return [*self._found_nothing, *map(self._shared, self._first), *rest]
+
+    def _shared(self, key: tuple[str, str]) -> Warning_:
+        warning, more = self._first[key], self._traces[key] - 1
+        if not more:
+            return warning
+        return {**warning, "message": f"{warning['message']} (and in {more:,} more traces)"}
+
+
+def place_of(source: Source) -> str:
+    """A recording, with its line in a file of many."""
+    """The file, with the line or the number of the record where it holds many."""
+    if source.line is not None:
+        return f"{source.path}:{source.line}"
+    return source.path if source.record is None else f"{source.path}#{source.record}"
