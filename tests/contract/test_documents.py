@@ -22,6 +22,7 @@ from evalgate.models.comparison import BaselineStatus, ChangeKind
 from evalgate.models.decision import NEEDS_BASELINE, FailOn
 from evalgate.models.run import Verdict
 from evalgate.suite.files import Defaults, ProjectFile, ScenarioEntry, SuiteFile
+from evalgate.suite.policy import Policy, RegressionPolicy
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -101,14 +102,22 @@ def test_readme_lists_the_inputs_and_outputs_of_the_action() -> None:
     assert sorted(cells("README.md", "Outputs", column=1)) == sorted(action["outputs"])
 
 
-def test_every_verb_and_every_flag_of_run_is_documented() -> None:
-    verbs = {words.split()[0] for words in cells("docs/commands.md", "Commands", column=1)}
-    assert verbs == set(VERBS)
-    documented = {words.split()[0] for words in cells("docs/commands.md", "run", column=1)}
-    command = [sys.executable, "-m", "evalgate", "run", "--help"]
+def flags_of(verb: str) -> set[str]:
+    """The flags that a verb's help shows."""
+    command = [sys.executable, "-m", "evalgate", *verb.split(), "--help"]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     usage = shown.split("options:")[1].split("examples:")[0]
-    assert documented == set(re.findall(r"(?:^  |, )(-{1,2}[a-z-]+)", usage, re.MULTILINE)) - {"-h", "--help"}
+    return set(re.findall(r"(?:^  |, )(-{1,2}[a-z-]+)", usage, re.MULTILINE)) - {"-h", "--help"}
+
+
+def test_every_verb_and_every_flag_is_documented() -> None:
+    verbs = {words.split()[0] for words in cells("docs/commands.md", "Commands", column=1)}
+    assert verbs == set(VERBS)
+    assert flags_of("run") == {words.split()[0] for words in cells("docs/commands.md", "run", column=1)}
+    others = re.findall(r"^\| `([a-z ]+)` \| (`-.+?) \|", read("docs/commands.md"), re.MULTILINE)
+    documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
+    shown = ["validate", "compare", "baseline create", "baseline show", "query", "schema"]
+    assert documented == {(verb, flag) for verb in shown for flag in flags_of(verb)}
 
 
 def test_readme_names_every_trace_format() -> None:
@@ -153,6 +162,10 @@ def test_suite_tables_name_every_key() -> None:
     assert suite == set(SuiteFile.model_fields)
     assert set(cells("docs/suites.md", "Scenario", column=1)) == set(ScenarioEntry.model_fields)
     assert set(cells("docs/suites.md", "Project file", column=1)) == set(ProjectFile.model_fields)
+    policy = cells("docs/suites.md", "Policy", column=1)
+    assert {key.split(".")[0] for key in policy if not key.startswith(".")} == set(Policy.model_fields)
+    nested = {key.rpartition(".")[2] for key in policy if "." in key}
+    assert nested == set(RegressionPolicy.model_fields)
     assert {word for word in Defaults.model_fields if f"`{word}`" in read("docs/suites.md")} == set(
         Defaults.model_fields
     )
