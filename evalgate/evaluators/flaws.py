@@ -58,7 +58,9 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:
     if detail["type"] == "missing":
         return Flaw(path[:-1], f"`{last}` is missing")
     key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_name(path)}`"
-    hint = "quote it if it is text" if detail["type"] == "string_type" else _meant(detail["input"], context)
+    if meant := _meant(detail["input"], context):
+        return Flaw(path, f"{key} can't be {_given(detail['input'])}", meant)
+    hint = "quote it if it is text" if detail["type"] == "string_type" else None
     return Flaw(path, f"{key} {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint)
 
 

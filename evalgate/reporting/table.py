@@ -75,7 +75,7 @@ class _Table:
         scenario, change = item.scenario, item.scenario["change"]
         passed = sum(trial["status"] == "passed" for trial in scenario["trials"])
         facts = [wording.score(scenario["score"]).rjust(5)]
-        facts.append(f"{passed}/{scenario['n']}" if scenario["n"] != 1 else "")
+        facts.append(f"{passed}/{scenario['n']}" if scenario["n"] > 1 else "")
         if change and change["kind"] != "unchanged":
             facts.append(terminal(" ".join([change["kind"], *(f"({flag})" for flag in change["flags"])]), 60))
         verdict = terminal(scenario["verdict"].replace("_", " "), 13).ljust(13)
