@@ -147,6 +147,8 @@ class TraceFile:
             if not reader.claims(value):
                 raise TraceError(f"this is {keys_of(value)}; {reader.name} needs {reader.needs}")
             records = reader.split(value)
+            if not records:
+                raise TraceError("there is no trace in it")
         except TraceError as error:
             yield self._damaged(error, source, value)
             return

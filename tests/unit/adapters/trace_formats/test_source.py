@@ -210,6 +210,12 @@ def test_a_damaged_document_keeps_its_id():
     assert (damaged.scenario_id, damaged.trial, damaged.fallback_id) == ("s", 1, "a.json")
 
 
+def test_a_document_of_no_traces_is_damage():
+    damaged = only(read(b'{"info": {}, "simulations": [], "tasks": []}'))
+    assert isinstance(damaged, DamagedTrace)
+    assert damaged.reason == "there is no trace in it"
+
+
 def test_an_id_that_stands_twice_names_nobody():
     damaged = only(read(b'{"schema":"evalgate.trace/1","messages":[],"scenario_id":"s","scenario_id":"t"}'))
     assert damaged.scenario_id is None
