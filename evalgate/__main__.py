@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import NoReturn
+from io import TextIOWrapper
+from typing import NoReturn, TextIO
 
 COLLECT_EVERY = 50_000
 """Objects between looks for cycles. Results are many and hold none, so looking often only costs time."""
+WRONG_INPUT, BROKEN_PIPE = 2, 128 + 13
 
 
 def main() -> NoReturn:
@@ -20,13 +22,40 @@ def main() -> NoReturn:
     from evalgate.cli import main as shell
     from evalgate.cli.shell import Shell
 
-    code = shell(sys.argv[1:], Shell(sys.stdout, sys.stderr, dict(os.environ), os.getcwd()))  # noqa: PTH109
+    out, err = _stream(sys.stdout), _stream(sys.stderr)
+    environ = {name: _text(value) for name, value in os.environ.items()}
+    code = shell(sys.argv[1:], Shell(out, err, environ, _folder(err)))
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        out.flush()
+        err.flush()
     except BrokenPipeError:
-        code = code or 128 + 13
+        code = code or BROKEN_PIPE
+    except OSError:  # a full disk: what was to be said is lost, so nothing may look well
+        code = code or WRONG_INPUT
     os._exit(code)
+
+
+def _stream(given: TextIO | None) -> TextIO:
+    """The stream; a closed one swallows what it is told, one of few characters shows the rest as `?`."""
+    if given is None:
+        return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  (lives as long as the process)
+    if isinstance(given, TextIOWrapper):
+        given.reconfigure(errors="replace")
+    return given
+
+
+def _text(value: str) -> str:
+    """A variable without bytes that are no text, which no document could hold."""
+    return value.encode("utf-8", "replace").decode()
+
+
+def _folder(err: TextIO) -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        err.write("error: the current folder does not exist any more\n")
+        err.flush()
+        os._exit(WRONG_INPUT)
 
 
 if __name__ == "__main__":

@@ -290,3 +290,26 @@ def test_output__to_a_reader_that_leaves_is_no_error(project):
     command = f"{sys.executable} -m evalgate query evals/traces/good.json | head -1"
     done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)  # noqa: S602
     assert done.stderr == ""
+
+
+def test_process__with_closed_streams_still_ends_by_the_decision(project):
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        command = f"{sys.executable} -m evalgate run --no-baseline-zip {closed}"
+        done = subprocess.run(["/bin/sh", "-c", command], cwd=project, capture_output=True, check=False)
+        assert (done.returncode, done.stderr.count(b"Traceback")) == (0, 0)
+
+
+def test_process__in_a_folder_that_is_gone_says_so(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"rmdir {gone}; {sys.executable} -P -m evalgate run"
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=gone, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "error: the current folder does not exist any more\n")
+
+
+def test_process__with_variables_that_are_no_text_and_few_characters_to_print(project):
+    trace(project, "g\u00f6\u00f6d", "refund")
+    environ = {"GITHUB_SHA": "\udcff", "GITHUB_REF_NAME": "\udcff", "PYTHONIOENCODING": "ascii"}
+    done = process(project, "run", **environ)
+    assert done.returncode == 0, done.stderr
+    assert "g??d" in done.stdout
