@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.measures.json_values import told_apart
 
 if TYPE_CHECKING:
     from evalgate.models.run import Outcome
@@ -34,7 +35,8 @@ class CostLimit(Evaluator):
             if cost is None:
                 return Finding("not_evaluable", "cost unknown")
             outcome: Outcome = "passed" if cost <= limit else "failed"
-            return Finding(outcome, f"cost {cost:g} USD, limit {limit:g}")
+            found, most = told_apart(cost, limit)
+            return Finding(outcome, f"cost {found} USD, limit {most}")
 
         return check
 
@@ -59,6 +61,7 @@ class LatencyLimit(Evaluator):
                 return Finding("not_evaluable", "latency unknown")
             seconds = total_ms / 1000
             outcome: Outcome = "passed" if seconds <= limit else "failed"
-            return Finding(outcome, f"latency {seconds:g} s, limit {limit:g}")
+            found, most = told_apart(seconds, limit)
+            return Finding(outcome, f"latency {found} s, limit {most}")
 
         return check

@@ -30,6 +30,7 @@ class Parser:
     def __init__(self, place: Callable[[Path], Location | None]) -> None:
         self.flaws: list[Flaw] = []
         self._place = place
+        self._is_required = False  # the assertion being read, or a group around it
 
     def assertions(self, raw: Any, path: Path) -> list[Assertion]:
         """A list of assertions at `path`; those with mistakes are left out and told in `flaws`."""
@@ -49,8 +50,10 @@ class Parser:
         except ShorthandError as error:
             self.flaws.append(error.flaw._replace(path=(*path, *error.flaw.path)))
             return None
+        above, self._is_required = self._is_required, self._is_required or form.fields.get("required") is True
         settings = self._settings(form, path)
         check = self._check(settings, form, path, depth) if settings is not None else None
+        self._is_required = above
         if depth:
             self._refuse_in_member(form, path)
         if settings is None or check is None or len(self.flaws) > told:
@@ -86,9 +89,11 @@ class Parser:
             for flaw in flaws_of(error, model):
                 self._flaw(form, path, flaw)
             return None
-        if settings.required and settings.on_missing == "skip":
+        if self._is_required and settings.on_missing == "skip":
             self._flaw(
-                form, path, Flaw(("required",), "what is required can't be skipped", "drop on_missing: skip")
+                form,
+                path,
+                Flaw(("on_missing",), "what is required can't be skipped", "drop on_missing: skip"),
             )
         return settings
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
-from evalgate.measures.json_values import show
+from evalgate.measures.json_values import show, told_apart
 
 if TYPE_CHECKING:
     from evalgate.models.run import Outcome
@@ -37,6 +37,7 @@ class RecordedScore(Evaluator):
             if value is None:
                 return Finding("not_evaluable", f"no score {show(name)} with a number in this trace")
             outcome: Outcome = "passed" if value >= least else "failed"
-            return Finding(outcome, f"{name} {value:g}, needs {least:g}", score=max(0.0, min(1.0, value)))
+            found, needed = told_apart(value, least)
+            return Finding(outcome, f"{name} {found}, needs {needed}", score=max(0.0, min(1.0, value)))
 
         return check

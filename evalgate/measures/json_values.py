@@ -52,6 +52,16 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit})"
 
 
+def told_apart(actual: float, limit: float) -> tuple[str, str]:
+    """Two numbers in as many digits as it takes to see that they differ.
+
+    >>> told_apart(0.99999999, 1.0), told_apart(0.5, 1.0)
+    (('0.99999999', '1.0'), ('0.5', '1'))
+    """
+    short = f"{actual:g}", f"{limit:g}"
+    return short if actual == limit or short[0] != short[1] else (repr(actual), repr(limit))
+
+
 def _encode(value: Any) -> str:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()

@@ -215,6 +215,26 @@ def test_recorded_score__passes_by_its_value_and_scores_it_clamped(settings, exp
     assert (found.outcome, found.score) == (expected, score)
 
 
+@pytest.mark.parametrize(
+    ("settings", "given", "reason"),
+    [
+        (
+            {"type": "recorded_score", "name": "r"},
+            {"scores": {"r": 0.99999999}},
+            "r 0.99999999, needs 1.0",
+        ),
+        (
+            {"type": "cost_limit", "max_usd": 0.15},
+            {"cost_usd": 0.15000001},
+            "cost 0.15000001 USD, limit 0.15",
+        ),
+    ],
+)
+def test_figure__that_misses_its_limit_by_little_shows_it(settings, given, reason):
+    found = assess(settings, make_trace(**given))
+    assert (found.outcome, found.reason) == ("failed", reason)
+
+
 def test_recorded_score__of_several_the_one_of_the_trace_counts_else_the_lowest():
     trace = make_trace()
     entry = {"name": "r", "score_label": None, "explanation": None}
@@ -349,7 +369,13 @@ FLAWS = [
     ({"contains": "x", "weight": "1"}, ("weight",), "must be a number", None),
     ({"contains": "x", "weight": float("nan")}, ("weight",), "finite", None),
     ({"contains": "x", "required": "yes"}, ("required",), "true or false", None),
-    ({"contains": "x", "required": True, "on_missing": "skip"}, ("required",), "can't be skipped", None),
+    ({"contains": "x", "required": True, "on_missing": "skip"}, ("on_missing",), "can't be skipped", None),
+    (
+        {"required": True, "all_of": [PASS, {"any_of": [{"contains": "x", "on_missing": "skip"}]}]},
+        ("all_of", 1, "any_of", 0, "on_missing"),
+        "can't be skipped",
+        None,
+    ),
     ({"contains": "x", "on_missing": "ignore"}, ("on_missing",), "one of", None),
     ({"all_of": []}, ("all_of",), "at least one assertion", None),
     ({"any_of": "x"}, ("any_of",), "at least one assertion", None),
