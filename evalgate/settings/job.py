@@ -46,8 +46,6 @@ class Job:
     server_url: str = ""
     results_url: str = ""
     runtime_token: str = field(default="", repr=False)
-    output_file: str = ""
-    summary_file: str = ""
     temp: str = ""
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)  # may carry a password
     no_proxy: str = ""
@@ -80,8 +78,6 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         server_url=addresses["GITHUB_SERVER_URL"],
         results_url=addresses["ACTIONS_RESULTS_URL"],
         runtime_token=environ.get("ACTIONS_RUNTIME_TOKEN", ""),
-        output_file=environ.get("GITHUB_OUTPUT", ""),
-        summary_file=environ.get("GITHUB_STEP_SUMMARY", ""),
         temp=environ.get("RUNNER_TEMP", ""),
         proxies=_proxies(environ),
         no_proxy=_either(environ, "NO_PROXY"),

@@ -41,8 +41,6 @@ class Scenario:
     rules: TrialRules
     assertions: Sequence[Assertion]
     location: Location | None
-    description: str | None = None
-    tags: Sequence[str] = ()
 
     @property
     def is_glob(self) -> bool:

@@ -182,8 +182,6 @@ class _Builder:
             ),
             assertions=assertions,
             location=self._document.at((*path, "id")),
-            description=entry.description,
-            tags=entry.tags,
         )
 
     def _threshold(self, entry: ScenarioEntry) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from evalgate.reporting.doors import logsafe
 
@@ -16,7 +16,6 @@ MOST_OF_A_LEVEL = 9
 """The runner drops what comes after the tenth of a level in a step; the tenth is the count of the rest."""
 LONGEST_MESSAGE = 3_500
 LONGEST_TITLE = 200
-Level = Literal["error", "warning", "notice"]
 
 
 class Annotations:
