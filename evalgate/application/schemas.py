@@ -60,7 +60,9 @@ def _of_type(kind: Any) -> dict[str, Any]:
 
 def _with_assertions(made: dict[str, Any]) -> dict[str, Any]:
     """Lists of assertions are open in the model, since the evaluators' own parser reads them."""
-    made.setdefault("$defs", {})["assertion"] = {"anyOf": [*_kinds(), _operator_form(), *_groups()]}
+    made.setdefault("$defs", {})["assertion"] = {
+        "anyOf": [*_kinds(), _params_form(), _operator_form(), *_groups()]
+    }
     for definition in (made, *made["$defs"].values()):
         assertions = definition.get("properties", {}).get("assertions")
         if assertions is not None:
@@ -70,6 +72,16 @@ def _with_assertions(made: dict[str, Any]) -> dict[str, Any]:
 
 def _kinds() -> list[dict[str, Any]]:
     return [found.model_json_schema() for name in KINDS if (found := evaluator_class(name)) is not None]
+
+
+def _params_form() -> dict[str, Any]:
+    """`{type, params: {...}}`: a type's own fields in a mapping; what they may be is not repeated."""
+    return {
+        "type": "object",
+        "description": "A type and its settings, which the evaluator checks.",
+        "properties": {"type": {"enum": list(KINDS)}, "params": {"type": "object"}, **_common()},
+        "required": ["type", "params"],
+    }
 
 
 def _operator_form() -> dict[str, Any]:

@@ -43,6 +43,22 @@ def test_schemas_fit_the_documents_of_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "assertion",
+    [
+        {"type": "tool_called", "params": {"tool": "x"}, "required": True},
+        {"path": "metadata.turn_count", "le": 3},
+        {"not": {"type": "tool_called", "tool": "x"}, "weight": 2},
+        {"when": {"contains": "x"}, "then": [{"contains": "y"}]},
+    ],
+)
+def test_suite_schema_knows_every_form_of_an_assertion(assertion: dict[str, Any], tmp_path: Path) -> None:
+    suite = {"version": 1, "suite": "s", "scenarios": [{"id": "a", "assertions": [assertion]}]}
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
+    assert evalgate("validate", str(tmp_path / "suite.yaml")).exit_code == 0
+    assert_fits(suite, "suite")
+
+
+@pytest.mark.parametrize(
     ("kind", "document"),
     [
         ("suite", {"version": 1, "suite": "s", "scenarios": [], "thresold": 1}),
