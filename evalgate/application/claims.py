@@ -33,7 +33,10 @@ class Claim:
 
 
 class Claims:
-    """Gives each trace of one suite to at most one scenario. Which one never depends on other traces."""
+    """Gives each trace of one suite to at most one scenario.
+
+    Which one depends on other traces only where two globs match one id: the first to find it keeps it.
+    """
 
     def __init__(self, suite: Suite) -> None:
         self._folder = suite.folder
