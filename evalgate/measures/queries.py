@@ -44,13 +44,14 @@ class QueryFailedError(ValueError):
 class Query:
     """One compiled expression; one serves a whole run, a search at a time."""
 
-    __slots__ = ("_ast", "_interpreter", "_needs_whole", "expression")
+    __slots__ = ("_ast", "_interpreter", "_names", "_needs_whole", "expression")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
         self._ast = _parse(expression)
         _check(self._ast)
         self._needs_whole = _sees_root(self._ast)
+        self._names = _plain_names(self._ast)
         self._interpreter = _Bounded()  # kept: making one costs more than most searches
 
     def search(self, view: View) -> Any:
@@ -59,6 +60,10 @@ class Query:
 
     def search_value(self, value: Any) -> Any:
         """The same on plain JSON."""
+        if self._names is not None:
+            for name in self._names:
+                value = value.get(name) if hasattr(value, "get") else None
+            return value
         try:
             self._interpreter.begin()
             return self._interpreter.visit(self._ast, value)
@@ -120,6 +125,15 @@ def _check_function(node: Node) -> None:
     variadic = bool(signature and signature[-1].get("variadic"))
     if given < len(signature) or (given > len(signature) and not variadic):
         raise QueryError(f"{name}() takes {len(signature)} arguments, not {given}")
+
+
+def _plain_names(node: Node) -> list[str] | None:
+    """The names of an expression like `a.b.c`, which most are and which need no interpreter."""
+    if node["type"] == "field":
+        return [node["value"]]
+    if node["type"] == "subexpression" and all(child["type"] == "field" for child in node["children"]):
+        return [child["value"] for child in node["children"]]
+    return None
 
 
 def _sees_root(node: Node) -> bool:

@@ -54,6 +54,18 @@ def test_query__agrees_with_the_library_without_building_the_whole_view(expressi
     assert Query(expression).search(SectionsOnly(**DATA)) == jmespath.search(expression, DATA)
 
 
+NAMES = st.lists(st.sampled_from(["a", "b", "length", '"x y"']), min_size=1, max_size=4).map(".".join)
+TREES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(), max_size=2),
+    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "length", "x y"]), inner, max_size=3),
+)
+
+
+@given(NAMES, TREES)
+def test_query__of_plain_names_agrees_with_the_library(expression, tree):
+    assert Query(expression).search_value(tree) == jmespath.search(expression, tree)
+
+
 @pytest.mark.parametrize("expression", ["@", "*", "keys(@)", "length(@)", "*.content", "@.response.content"])
 def test_query__that_looks_at_the_view_itself_gets_all_of_it(expression):
     assert Query(expression).search(PlainView(DATA)) == jmespath.search(expression, DATA)
