@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from time import monotonic
 from typing import Any, Protocol
 
@@ -66,7 +67,7 @@ class Query:
             return value
         try:
             self._interpreter.begin()
-            return self._interpreter.visit(self._ast, value)
+            found = self._interpreter.visit(self._ast, value)
         except QueryFailedError:
             raise
         except exceptions.JMESPathTypeError as error:
@@ -74,6 +75,9 @@ class Query:
             raise QueryFailedError(f"function {error.function_name}() can't take {given}") from None
         except Exception as error:  # noqa: BLE001  (the library lets TypeError and MemoryError through)
             raise QueryFailedError(f"the expression failed on this trace ({type(error).__name__})") from None
+        if isinstance(found, float) and not isfinite(found):
+            raise QueryFailedError("the expression finds a number that is not finite")
+        return found
 
 
 def _parse(expression: str) -> Node:

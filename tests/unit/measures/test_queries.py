@@ -119,3 +119,9 @@ def test_query__any_text_compiles_or_is_refused(text):
         Query(text).search(PlainView(DATA))
     except (QueryError, QueryFailedError) as error:
         assert str(error)
+
+
+@pytest.mark.parametrize("expression", ["to_number('NaN')", "to_number('inf')", "sum([`1e308`, `1e308`])"])
+def test_search__of_a_number_that_is_not_finite_fails(expression):
+    with pytest.raises(QueryFailedError, match="not finite"):
+        Query(expression).search_value({})
