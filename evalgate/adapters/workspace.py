@@ -65,7 +65,10 @@ class Workspace:
         real = self._locate(path, "")
         shown = self._show(real, path)
         with self._open(real, shown, what) as stream:
-            content = stream.read(limit + 1)
+            try:
+                content = stream.read(limit + 1)
+            except OSError as error:
+                raise _unreadable(error, shown, what) from None
         if len(content) > limit:
             raise OverLimit(Problem(f"{what} is larger than {limit:,} bytes", Location(shown)))
         return content
@@ -148,7 +151,7 @@ def _unreadable(error: OSError, shown: str, what: str) -> InvalidInput:
         return _irregular(shown)
     if isinstance(error, PermissionError):
         return RefusedPath(Problem(f"{what} may not be read", place, "check its permissions"))
-    return RefusedPath(Problem(f"{what} can't be opened", place))
+    return RefusedPath(Problem(f"{what} can't be read", place))
 
 
 def _irregular(shown: str) -> RefusedPath:

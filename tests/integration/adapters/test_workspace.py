@@ -286,3 +286,9 @@ def test_no_file_stays_open(tree):
         with pytest.raises((RefusedPath, SettingError)):
             files.read(path, 10, what="the suite")
     assert open_files() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that opens and can't be read")
+def test_a_file_that_opens_and_can_not_be_read_is_refused(tmp_path):
+    with pytest.raises(RefusedPath, match="can't be read"):
+        Workspace(None, str(tmp_path)).read("/proc/self/mem", 100, what="baseline")
