@@ -29,8 +29,8 @@ Operator = Literal[
 OPERATORS: tuple[str, ...] = get_args(Operator)
 ALIASES = {"le": "lte", "ge": "gte"}
 
-Judge = Callable[[Any], tuple[bool, str]]
-"""From what was found to whether it is right, and why not."""
+Judge = Callable[[Any], str | None]
+"""From what was found to what is wrong with it; None where it is right."""
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "gt": lambda actual, limit: actual > limit,
@@ -65,11 +65,13 @@ def _ordered(operator: str) -> Callable[[Any], Judge]:
                 "value", f"`{operator}` compares with a number, not {kind(value)} {show(value, 40)}"
             )
 
-        def judge(actual: Any) -> tuple[bool, str]:
+        def judge(actual: Any) -> str | None:
             number = as_number(actual)
             if number is None:
-                return False, f"{kind(actual)} {show(actual)} is no number"
-            return compare(number, value), f"{show(actual)}, expected {sign(operator)} {show(value)}"
+                return f"{kind(actual)} {show(actual)} is no number"
+            if compare(number, value):
+                return None
+            return f"{show(actual)}, expected {sign(operator)} {show(value)}"
 
         return judge
 
@@ -77,23 +79,23 @@ def _ordered(operator: str) -> Callable[[Any], Judge]:
 
 
 def _eq(value: Any) -> Judge:
-    return lambda actual: (equal(actual, value), f"{show(actual)}, expected {show(value)}")
+    return lambda actual: None if equal(actual, value) else f"{show(actual)}, expected {show(value)}"
 
 
 def _ne(value: Any) -> Judge:
-    return lambda actual: (not equal(actual, value), f"{show(actual)}, expected anything else")
+    return lambda actual: f"{show(actual)}, expected anything else" if equal(actual, value) else None
 
 
 def _contains(value: Any) -> Judge:
-    def judge(actual: Any) -> tuple[bool, str]:
-        expected = f"expected it to contain {show(value)}"
-        if isinstance(actual, str):
-            return isinstance(value, str) and value in actual, f"{show(actual)}, {expected}"
+    def judge(actual: Any) -> str | None:
         if isinstance(actual, list):
-            return any(equal(member, value) for member in actual), f"{show(actual)}, {expected}"
-        if isinstance(actual, dict):
-            return isinstance(value, str) and value in actual, f"{show(actual)}, {expected} as a key"
-        return False, f"{kind(actual)} {show(actual)} can't contain anything"
+            right = any(equal(member, value) for member in actual)
+        elif isinstance(actual, str | dict):
+            right = isinstance(value, str) and value in actual
+        else:
+            return f"{kind(actual)} {show(actual)} can't contain anything"
+        key = " as a key" if isinstance(actual, dict) else ""
+        return None if right else f"{show(actual)}, expected it to contain {show(value)}{key}"
 
     return judge
 
@@ -103,10 +105,12 @@ def _regex(value: Any) -> Judge:
         raise FlawedError("value", f"`regex` takes a pattern as text, not {kind(value)}")
     pattern = compile_pattern(value, "value")
 
-    def judge(actual: Any) -> tuple[bool, str]:
+    def judge(actual: Any) -> str | None:
         if not isinstance(actual, str):
-            return False, f"{kind(actual)} {show(actual)} is no text"
-        return pattern.found_in(actual), f"{show(actual)}, expected a match of /{shorten(value)}/"
+            return f"{kind(actual)} {show(actual)} is no text"
+        if pattern.found_in(actual):
+            return None
+        return f"{show(actual)}, expected a match of /{shorten(value)}/"
 
     return judge
 
@@ -129,16 +133,18 @@ def _members(value: Any, operator: str) -> list[Any]:
 def _in(value: Any) -> Judge:
     members = _members(value, "in")
     return lambda actual: (
-        any(equal(actual, member) for member in members),
-        f"{show(actual)}, expected one of {show(value)}",
+        None
+        if any(equal(actual, member) for member in members)
+        else f"{show(actual)}, expected one of {show(value)}"
     )
 
 
 def _not_in(value: Any) -> Judge:
     members = _members(value, "not_in")
     return lambda actual: (
-        not any(equal(actual, member) for member in members),
-        f"{show(actual)}, expected none of {show(value)}",
+        f"{show(actual)}, expected none of {show(value)}"
+        if any(equal(actual, member) for member in members)
+        else None
     )
 
 
@@ -159,11 +165,11 @@ def _length(value: Any) -> Judge:
             )
     judges = [judge_for(canonical(name), limit) for name, limit in bounds.items()]
 
-    def judge(actual: Any) -> tuple[bool, str]:
+    def judge(actual: Any) -> str | None:
         if not isinstance(actual, str | list | dict):
-            return False, f"{kind(actual)} {show(actual)} has no length"
+            return f"{kind(actual)} {show(actual)} has no length"
         size = len(actual)
-        return all(each(size)[0] for each in judges), f"length {size}, expected {show(value)}"
+        return f"length {size}, expected {show(value)}" if any(each(size) for each in judges) else None
 
     return judge
 
@@ -176,9 +182,9 @@ def _matches_schema(value: Any) -> Judge:
     except SchemaError as error:
         raise FlawedError("value", str(error)) from None
 
-    def judge(actual: Any) -> tuple[bool, str]:
+    def judge(actual: Any) -> str | None:
         difference = schema.first_difference(actual)
-        return difference is None, f"{show(actual)}: {difference}"
+        return None if difference is None else f"{show(actual)}: {difference}"
 
     return judge
 
@@ -187,7 +193,7 @@ def _exists(value: Any) -> Judge:
     if not isinstance(value, bool):
         raise FlawedError("value", f"`exists` takes true or false, not {kind(value)} {show(value, 40)}")
     expected = "something" if value else "nothing"
-    return lambda actual: ((actual is not None) is value, f"{show(actual)}, expected {expected}")
+    return lambda actual: None if (actual is not None) is value else f"{show(actual)}, expected {expected}"
 
 
 _MAKERS: dict[str, Callable[[Any], Judge]] = {
@@ -207,9 +213,9 @@ _MAKERS: dict[str, Callable[[Any], Judge]] = {
 def apply(judge: Judge, actual: Any, subject: str, expectation: str) -> Finding:
     """One judgement as a finding; a search that passed its limit is an error, never a failure."""
     try:
-        right, why = judge(actual)
+        wrong = judge(actual)
     except PatternFailedError as error:
         return Finding("error", f"{subject}: {error}")
-    if right:
+    if wrong is None:
         return Finding("passed", expectation)
-    return Finding("failed", f"{subject} is {why}")
+    return Finding("failed", f"{subject} is {wrong}")
