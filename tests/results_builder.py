@@ -130,6 +130,7 @@ def results(
         "unclaimed": [],
         "warnings": [],
         "approvals": [],
+        "command": "evalgate run suite.yaml",
         **changes,
     }
     return document
@@ -137,7 +138,15 @@ def results(
 
 def a_baseline(status: str = "exact", **changes: Any) -> dict[str, Any]:
     sha = None if status in ("none", "unreachable", "expired") else "ba5e" + "0" * 36
-    return {"status": status, "sha": sha, "age_seconds": 7200, "path": None, "distance": None, "summary": None, **changes}
+    return {
+        "status": status,
+        "sha": sha,
+        "age_seconds": 7200,
+        "path": None,
+        "distance": None,
+        "summary": None,
+        **changes,
+    }
 
 
 def _summary(suites: list[dict[str, Any]], removed: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalgate.application.reproduce import command_of
 from evalgate.application.request import Judgement
 from evalgate.reporting.annotations import annotations_of
 from evalgate.reporting.exports.junit import junit
@@ -46,6 +47,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         commit=request.commit,
         created_at=now,
         warnings=[_warning(problem) for problem in found.warnings],
+        command=command_of(request, found.baseline.info),
     )
     comment = render_comment(
         results, key=request.comment_key, max_chars=request.max_comment_chars, report_url=request.report_url

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 
+MOST_TOLD = 100
+"""Mistakes of one kind that are told one by one: a person mends those before reading on."""
+
 
 class Flaw(NamedTuple):
     """One mistake; `path` leads from the parsed value to the place, through keys and indexes."""
@@ -45,7 +48,10 @@ def suggest(word: object, known: Iterable[str]) -> str | None:
 
 def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[Flaw]:
     """A validation error of one of our models, told in our words."""
-    return [_translate(detail, model) for detail in error.errors(include_url=False)]
+    details = error.errors(include_url=False)
+    told = [_translate(detail, model) for detail in details[:MOST_TOLD]]
+    left = len(details) - MOST_TOLD
+    return [*told, Flaw((), f"and {left:,} more mistakes in this file")] if left > 0 else told
 
 
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:

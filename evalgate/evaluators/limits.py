@@ -8,6 +8,7 @@ from pydantic import Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.measures.json_values import told_apart
+from evalgate.measures.means import DIGITS
 
 if TYPE_CHECKING:
     from evalgate.models.run import Outcome
@@ -34,7 +35,7 @@ class CostLimit(Evaluator):
             cost = trace.cost["usd"]
             if cost is None:
                 return Finding("not_evaluable", "cost unknown")
-            outcome: Outcome = "passed" if cost <= limit else "failed"
+            outcome: Outcome = "passed" if round(cost - limit, DIGITS) <= 0 else "failed"
             found, most = told_apart(cost, limit)
             return Finding(outcome, f"cost {found} USD, limit {most}")
 
@@ -60,7 +61,7 @@ class LatencyLimit(Evaluator):
             if total_ms is None:
                 return Finding("not_evaluable", "latency unknown")
             seconds = total_ms / 1000
-            outcome: Outcome = "passed" if seconds <= limit else "failed"
+            outcome: Outcome = "passed" if round(seconds - limit, DIGITS) <= 0 else "failed"
             found, most = told_apart(seconds, limit)
             return Finding(outcome, f"latency {found} s, limit {most}")
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from evalgate.evaluators import groups
 from evalgate.evaluators.assertion import Assertion
 from evalgate.evaluators.base import Evaluator, Settings, negated
-from evalgate.evaluators.flaws import Flaw, FlawedError, Path, flaws_of, suggest
+from evalgate.evaluators.flaws import MOST_TOLD, Flaw, FlawedError, Path, flaws_of, suggest
 from evalgate.evaluators.registry import KINDS, evaluator_class
 from evalgate.evaluators.shorthands import GROUPS, Canonical, ShorthandError, canonical
 from evalgate.measures.json_values import kind, show
@@ -37,7 +37,12 @@ class Parser:
         if not isinstance(raw, list):
             self.flaws.append(Flaw(path, f"a list of assertions is due here, not {kind(raw)}"))
             return []
-        parsed = [self._assertion(each, (*path, index), 0) for index, each in enumerate(raw)]
+        parsed = []
+        for index, each in enumerate(raw):
+            if len(self.flaws) >= MOST_TOLD:
+                self.flaws.append(Flaw(path, f"and what is wrong with {len(raw) - index:,} more assertions"))
+                break
+            parsed.append(self._assertion(each, (*path, index), 0))
         return [each for each in parsed if each is not None]
 
     def _assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
@@ -77,7 +82,8 @@ class Parser:
         is_group = kind_ in GROUPS and kind_ in form.fields
         model = Settings if is_group else evaluator_class(kind_) if isinstance(kind_, str) else None
         if model is None:
-            hint = suggest(kind_, [*KINDS, *GROUPS])
+            is_form = kind_ in GROUPS
+            hint = f"write it as a key: `{kind_}: ...`" if is_form else suggest(kind_, [*KINDS, *GROUPS])
             self._flaw(form, path, Flaw(("type",), f"unknown evaluator {show(kind_, 60)}", hint))
             return None
         fields = form.fields

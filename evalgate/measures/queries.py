@@ -67,7 +67,7 @@ class Query:
             return value
         try:
             self._interpreter.begin()
-            found = self._interpreter.visit(self._ast, value)
+            return self._interpreter.visit(self._ast, value)
         except QueryFailedError:
             raise
         except exceptions.JMESPathTypeError as error:
@@ -75,9 +75,6 @@ class Query:
             raise QueryFailedError(f"function {error.function_name}() can't take {given}") from None
         except Exception as error:  # noqa: BLE001  (the library lets TypeError and MemoryError through)
             raise QueryFailedError(f"the expression failed on this trace ({type(error).__name__})") from None
-        if isinstance(found, float) and not isfinite(found):
-            raise QueryFailedError("the expression finds a number that is not finite")
-        return found
 
 
 def _parse(expression: str) -> Node:
@@ -160,7 +157,7 @@ def _sees_root(node: Node) -> bool:
 
 
 class _Bounded(visitor.TreeInterpreter):
-    """jmespath's own interpreter, counting what it produces."""
+    """jmespath's own interpreter, counting what it produces and refusing numbers that are none."""
 
     def begin(self) -> None:
         """A new search has the whole budget."""
@@ -169,6 +166,8 @@ class _Bounded(visitor.TreeInterpreter):
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
         value = super().visit(node, *args, **kwargs)
+        if isinstance(value, float) and not isfinite(value):  # to_number('NaN'): true in no comparison
+            raise QueryFailedError("the expression makes a number that is not finite")
         size = len(value) if isinstance(value, list) else len(value) >> 4 if isinstance(value, str) else 0
         before = self._left
         self._left = before - 1 - size

@@ -184,7 +184,7 @@ class WarningDoc(TypedDict):
 
 
 class ResultsDoc(TypedDict):
-    """The whole document."""
+    """The whole document; `command` is what repeats the run in a shell."""
 
     schema: str
     evalgate_version: str
@@ -201,3 +201,4 @@ class ResultsDoc(TypedDict):
     unclaimed: list[UnclaimedDoc]
     warnings: list[WarningDoc]
     approvals: list[dict[str, Any]]
+    command: str | None

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 FIXED_PARTS = 4_000
 """Characters of a report that no group fills."""
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
-_MOST_PATHS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +143,7 @@ def _unclaimed(trace: UnclaimedDoc) -> str:
 
 
 def _command(document: ResultsDoc) -> str:
-    paths = sorted({suite["path"] for suite in document["suites"]})
-    plain = paths if len(paths) <= _MOST_PATHS and all(map(_PLAIN_PATH.fullmatch, paths)) else []
-    return span(" ".join(["evalgate run", *plain]), 400)
+    return span(document.get("command") or "evalgate run", 600)
 
 
 def _checked_url(url: str | None) -> str:

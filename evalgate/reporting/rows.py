@@ -123,7 +123,7 @@ def _share_passed(scenario: ScenarioDoc) -> str:
 def _note(item: Placed) -> str:
     scenario, change = item.scenario, item.scenario["change"]
     parts = [change["reason"], *change["increases"]] if change and item.kind != "unchanged" else []
-    if scenario["verdict"] != "PASS":
+    if scenario["verdict"] != "PASS" or item.kind == "regressed":
         parts.insert(0, first_reason(scenario))
     text = "; ".join(part for part in parts if part)
     return cell(text, NOTE) if text else ""

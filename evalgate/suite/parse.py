@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from pydantic import ValidationError
 
 from evalgate.errors import Location, Problem
-from evalgate.evaluators.flaws import Flaw, FlawedError, Path, flaws_of
+from evalgate.evaluators.flaws import MOST_TOLD, Flaw, FlawedError, Path, flaws_of
 from evalgate.evaluators.parse import Parser
 from evalgate.evaluators.query import compile_query
 from evalgate.measures.globs import GlobError, path_pattern
@@ -153,7 +153,12 @@ class _Builder:
         raw = self._file.defaults.assertions
         common += _parse_assertions(self._document, self._mistakes, raw, ("defaults", "assertions"))
         self._warn(common)
-        built = [self._scenario(entry, index, common) for index, entry in enumerate(self._file.scenarios)]
+        built = []
+        for index, entry in enumerate(self._file.scenarios):
+            if len(self._mistakes.problems) >= MOST_TOLD:
+                self._flaw(("scenarios", index), "too many mistakes before this scenario to read on")
+                break
+            built.append(self._scenario(entry, index, common))
         self._refuse_doubles()
         return built
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.results import SCHEMA
+from evalgate.reporting.exports.bounded import bounded_text
 from evalgate.reporting.exports.results_parts import (
     baseline_doc,
     problem_doc,
@@ -45,11 +46,13 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     created_at: datetime,
     warnings: Sequence[Warning_] = (),
     previous: SummaryDoc | None = None,
+    command: str | None = None,
 ) -> ResultsDoc:
     """The document of a finished run.
 
     Changes are those of the comparison; `warnings` come before the run's own; `previous` is the summary of
-    the baseline, for deltas of the whole. Texts are redacted and bounded.
+    the baseline, for deltas of the whole; `command` repeats the run in a shell. Texts are redacted and
+    bounded.
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
@@ -72,6 +75,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         "unclaimed": [unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
         "warnings": [warning_doc(warning) for warning in (*warnings, *run.warnings)],
         "approvals": [],
+        "command": bounded_text(command) if command else None,
     }
 
 
@@ -103,6 +107,7 @@ def invalid_document(
         "unclaimed": [],
         "warnings": [],
         "approvals": [],
+        "command": None,
     }
 
 

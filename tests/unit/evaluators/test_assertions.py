@@ -419,6 +419,24 @@ def test_flaws__of_all_assertions_are_told_at_once():
     assert [found.path[1] for found in flaws] == [0, 1, 2, 3, 3, 3]
 
 
+def test_flaws__without_end_are_counted_and_not_all_read():
+    _, flaws = read(*[{"contain": "x"}] * 5_000)
+    assert len(flaws) == 101
+    assert "4,900 more assertions" in flaws[-1].message
+
+
+def test_keys__nobody_knows_without_end_are_counted():
+    _, flaws = read({"type": "tool_called", "tool": "x", **{f"k{n}": 1 for n in range(5_000)}})
+    assert len(flaws) == 101
+    assert "4,900 more mistakes" in flaws[-1].message
+
+
+def test_limits__forgive_the_noise_of_binary_fractions():
+    trace = make_trace(cost_usd=0.1 + 0.2, latency_seconds=0.3)
+    assert outcome({"type": "cost_limit", "max_usd": 0.3}, trace) == "passed"
+    assert outcome({"type": "cost_limit", "max_usd": 0.29999}, trace) == "failed"
+
+
 def test_groups__nested_too_deep_are_refused():
     raw = PASS
     for _ in range(30):

@@ -443,8 +443,9 @@ def test_comment__suite_with_a_baseline__shows_how_passes_and_score_moved():
     assert "| 4 of 7 (\u22121) |" in text
 
 
-def test_comment__path_that_a_shell_would_run__is_not_in_the_command():
-    document = results([{**a_suite("s", [a_scenario()]), "path": "evals/$(rm -rf ~).yaml"}])
+def test_comment__of_a_document_without_a_command__still_says_how_to_begin():
+    document = results([a_suite("s", [a_scenario()])])
+    del document["command"]
     assert "Reproduce locally: ` evalgate run `" in comment(document)
 
 

@@ -147,3 +147,10 @@ scenarios:
 """
     )
     assert sorted(int(line.split(":")[1]) for line in told) == [4, 5, 6, 9, 10, 10]
+
+
+def test_mistakes__without_end_are_counted_and_not_all_read():
+    entries = "".join(f"  - {{id: s{n}, assertions: [{{gt: x}}]}}\n" for n in range(3_000))
+    told = problems(HEAD + "scenarios:\n" + entries)
+    assert len(told) == 101
+    assert "too many mistakes before this scenario" in told[-1]

@@ -41,7 +41,9 @@ def test_no_text_makes_another_command(title, message, file):
     assert "\r" not in line
 
 
-@pytest.mark.parametrize("hostile", ["::error::x", "  ::stop-commands::x", "##[error]x", "a\r\n::add-mask::e"])
+@pytest.mark.parametrize(
+    "hostile", ["::error::x", "  ::stop-commands::x", "##[error]x", "a\r\n::add-mask::e"]
+)
 def test_hostile_messages_stay_data(hostile):
     assert runner_reads(command(Annotation("error", hostile, hostile)))[0] == "error"
 

@@ -18,7 +18,8 @@ def test_run_and_job_are_read_from_the_tokens_scopes():
 
 
 @pytest.mark.parametrize(
-    "claims", [{}, {"scp": 3}, {"scp": "Actions.Results:one"}, {"scp": "Actions.Results:a:b:c"}, [], None, "x"]
+    "claims",
+    [{}, {"scp": 3}, {"scp": "Actions.Results:one"}, {"scp": "Actions.Results:a:b:c"}, [], None, "x"],
 )
 def test_a_token_without_them_is_an_error_of_ours(claims):
     with pytest.raises(Unreachable):

@@ -1,0 +1,30 @@
+import pytest
+
+from evalgate.application.reproduce import command_of
+from evalgate.application.request import JudgeRequest
+from evalgate.models.comparison import BaselineInfo
+
+
+@pytest.mark.parametrize(
+    ("request_", "baseline", "command"),
+    [
+        (JudgeRequest(), None, "evalgate run"),
+        (JudgeRequest(configs=["evals/my suite.yaml"]), None, "evalgate run 'evals/my suite.yaml'"),
+        (
+            JudgeRequest(
+                configs=["s.yaml"], traces=["a/*.json", "b"], form="native", fail_on=["broken", "hard_fail"]
+            ),
+            BaselineInfo("given", path="main.zip"),
+            "evalgate run s.yaml --traces 'a/*.json' --traces b --format native --baseline main.zip --fail-on broken,hard_fail",
+        ),
+        (
+            JudgeRequest(report_only=True),
+            BaselineInfo("drifted", path="/tmp/x/1.zip"),
+            "evalgate run --baseline baseline.zip --report-only",
+        ),
+        (JudgeRequest(), BaselineInfo("none"), "evalgate run"),
+        (JudgeRequest(configs=["$(rm -rf x)"]), None, "evalgate run '$(rm -rf x)'"),
+    ],
+)
+def test_command__names_all_that_decided_the_run(request_, baseline, command):
+    assert command_of(request_, baseline) == command
