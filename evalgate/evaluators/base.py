@@ -33,7 +33,7 @@ class Settings(BaseModel):
     and failed and nothing else.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
     type: str
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None

@@ -15,7 +15,7 @@ FailOnList = Annotated[list[FailOn], Field(min_length=1)]
 class Closed(BaseModel):
     """Base of all a suite file may say: unknown keys, loose types and non-finite numbers are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class IncreaseLimit(Closed):
