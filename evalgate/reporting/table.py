@@ -85,7 +85,8 @@ class _Table:
     def _reasons(self, item: Placed) -> Iterator[str]:
         """Why it is no clean pass: its worst checks, or what is said of it as a whole."""
         scenario, change = item.scenario, item.scenario["change"]
-        checks = failed_checks(scenario) if scenario["verdict"] != "PASS" else []
+        is_worse = scenario["verdict"] != "PASS" or item.kind == "regressed"
+        checks = failed_checks(scenario) if is_worse else []
         if not checks or scenario["verdict"] == "ERROR":
             said = first_reason(scenario) if scenario["verdict"] != "PASS" else ""
             yield from self._told(said or (change["reason"] if change else ""))
