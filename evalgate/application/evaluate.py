@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalgate.application.claims import Claims
+from evalgate.application.earlier import Earlier
 from evalgate.application.trace_warnings import Warnings, place_of
 from evalgate.errors import OverLimit
 from evalgate.measures.intervals import wilson
@@ -36,10 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TraceChoice:
-    """Which traces to read: `patterns` and `form` replace what the suites say where they are given."""
+    """Which traces to read: `patterns` and `form` replace what the suites say where they are given.
+
+    `earlier` is what the baseline says of their scenarios.
+    """
 
     patterns: Sequence[str] | None = None
     form: str | None = None
+    earlier: Earlier = field(default_factory=Earlier)
 
     def of(self, suite: Suite) -> tuple[Sequence[str], str, str]:
         """Patterns, the folder they start from, and the format, for one suite."""
@@ -64,7 +69,7 @@ def evaluate(
     warnings = Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
     for suite in configuration.suites:
-        evaluation = _SuiteEvaluation(suite)
+        evaluation = _SuiteEvaluation(suite, choice.earlier)
         patterns, folder, form = choice.of(suite)
         for record in traces.read(patterns, folder, form):
             evaluation.add(record)
@@ -106,8 +111,9 @@ class _Gathered:
 class _SuiteEvaluation:
     """One suite while its traces stream by."""
 
-    def __init__(self, suite: Suite) -> None:
+    def __init__(self, suite: Suite, earlier: Earlier) -> None:
         self._suite = suite
+        self._earlier = earlier
         self._claims = Claims(suite)
         self._gathered: dict[str, _Gathered] = {}
         self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
@@ -126,6 +132,7 @@ class _SuiteEvaluation:
         elif claim is None:
             self.unclaimed.append(Unclaimed(self._suite.name, _ref(record), scenario_id))
         else:
+            record.baseline = self._earlier.of(self._suite.name, claim.id)
             self._gather(claim).trials.append(_Judged(_judge(record, claim), record.trial, record.started_at))
 
     def _scenario_id(self, record: TraceRecord) -> tuple[str | None, str | None]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalgate.application.baseline import NAME, config_hash, parts_of, take_in
+from evalgate.application.earlier import Earlier
 from evalgate.application.evaluate import TraceChoice, evaluate
 from evalgate.application.policies import policies_of
 from evalgate.application.report import Findings, invalid, report
@@ -74,7 +75,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         run = evaluate(
             configuration,
             tools.traces,
-            TraceChoice(request.traces, request.form),
+            TraceChoice(request.traces, request.form, Earlier(known.results)),
             tools.progress,
             keep=spool.add if spool is not None else _drop,
         )

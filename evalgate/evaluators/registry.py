@@ -9,10 +9,14 @@ if TYPE_CHECKING:
     from evalgate.evaluators.base import Evaluator
 
 KINDS: dict[str, tuple[str, str]] = {
+    "convergence": ("convergence", "Convergence"),
     "cost_limit": ("limits", "CostLimit"),
+    "exit_code": ("exit_code", "ExitCode"),
     "jmespath": ("query", "QueryAssertion"),
     "latency_limit": ("limits", "LatencyLimit"),
-    "output_contains": ("text", "OutputContains"),
+    "output_contains": ("output_contains", "OutputContains"),
+    "output_json": ("output_json", "OutputJson"),
+    "output_numeric": ("output_numeric", "OutputNumeric"),
     "recorded_score": ("recorded", "RecordedScore"),
     "tool_called": ("tools", "ToolCalled"),
     "tool_sequence": ("tools", "ToolSequence"),

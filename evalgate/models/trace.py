@@ -213,6 +213,8 @@ class Trace:
     source: Source = field(default_factory=Source)
     warnings: list[Warning_] = field(default_factory=list)
     kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
+    baseline: Any = field(default=None, init=False, repr=False, compare=False)
+    """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
 
     @property
     def turn_count(self) -> int:

@@ -1,4 +1,4 @@
-"""What the final answer says."""
+"""`output_contains`: a text or a pattern within an output."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pydantic import Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
+from evalgate.evaluators.sources import SourceField, reader, subject
+from evalgate.evaluators.verdicts import judging, verdict
 from evalgate.measures.json_values import shorten, show
 from evalgate.measures.patterns import Pattern, PatternError, PatternFailedError
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OutputContains(Evaluator):
-    """The final answer contains the text `value`, or matches the regular expression `pattern` somewhere.
+    """The output contains the text `value`, or matches the regular expression `pattern` somewhere.
 
     A pattern that does not compile is looked for as plain text.
     """
@@ -26,32 +28,30 @@ class OutputContains(Evaluator):
     type: Literal["output_contains"]
     value: Annotated[str, Field(min_length=1)] | None = None
     pattern: Annotated[str, Field(min_length=1)] | None = None
+    source: SourceField | None = None
 
     def label(self) -> str:
         """The check in words."""
-        return f"answer contains {self._wanted()}"
+        return f"{subject(self.source)} contains {self._wanted()}"
 
     def _wanted(self) -> str:
         return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
 
     def compile(self) -> Check:
         """Checks that exactly one of the two is given; raises FlawedError."""
-        found_in, wanted = self._search(), self._wanted()
-        passed = Finding("passed", self.label())
+        found_in, wanted, about = self._search(), self._wanted(), subject(self.source)
+        passed = verdict("success", self.label())
 
-        def check(trace: Trace) -> Finding:
-            answer = trace.response["content"]
-            if answer is None:
-                return Finding("not_evaluable", "the trace has no final answer")
+        def judge(output: str, _: Trace) -> Finding:
             try:
-                found = found_in(answer)
+                found = found_in(output)
             except PatternFailedError as error:
-                return Finding("error", f"{wanted}: {error}")
+                return verdict("error", f"{wanted}: {error}")
             if found:
                 return passed
-            return Finding("failed", f"no {wanted} in the answer {show(answer, 120)}")
+            return verdict("failure", f"no {wanted} in the {about} {show(output, 120)}")
 
-        return check
+        return judging(about, reader(self.source), judge)
 
     def warning(self) -> str | None:
         """What `validate` says about a pattern that is taken as plain text."""
@@ -70,9 +70,9 @@ class OutputContains(Evaluator):
             )
         if self.pattern is None:
             wanted = self.value or ""
-            return lambda answer: wanted in answer
+            return lambda output: wanted in output
         pattern = self.pattern
         try:
             return Pattern(pattern).found_in
         except PatternError:
-            return lambda answer: pattern in answer
+            return lambda output: pattern in output

@@ -1,0 +1,42 @@
+"""`output_numeric`: an output that is a number, held against a target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.operators import sign
+from evalgate.evaluators.relations import COMPARE, Relation
+from evalgate.evaluators.sources import SourceField, reader, subject
+from evalgate.evaluators.verdicts import judging, verdict
+from evalgate.measures.json_values import show
+from evalgate.measures.outputs import read_number
+
+if TYPE_CHECKING:
+    from evalgate.models.trace import Trace
+
+
+class OutputNumeric(Evaluator):
+    """The output is a finite number that stands in relation `operator` to `target`; no number is an error."""
+
+    type: Literal["output_numeric"]
+    operator: Relation
+    target: float
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """The check as a person would write it."""
+        return f"{subject(self.source)} {sign(self.operator)} {show(self.target)}"
+
+    def compile(self) -> Check:
+        """A comparison; raises FlawedError for a source that can't be meant."""
+        compare, target = COMPARE[self.operator], self.target
+        about, expected = subject(self.source), f"expected {sign(self.operator)} {show(self.target)}"
+
+        def judge(text: str, _: Trace) -> Finding:
+            value = read_number(text)
+            if compare(value, target):
+                return verdict("success", f"{about} is {show(value)}", value=value)
+            return verdict("failure", f"{about} is {show(value)}, {expected}", value=value)
+
+        return judging(about, reader(self.source), judge)
