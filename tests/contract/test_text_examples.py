@@ -1,0 +1,70 @@
+"""The examples of docs/evaluators.md for checks of text do what the page says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from builders import make_trace
+from documents import ROOT
+
+from evalgate.errors import Location
+from evalgate.evaluators.parse import Parser
+from evalgate.measures.refusals import OPENINGS, REFUSED, WHOLE
+
+PAGE = (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")
+HEADINGS = [
+    "equals, starts_with, ends_with",
+    "contains, icontains, contains_all, contains_any",
+    "regex",
+    "not_empty, min_length, max_length",
+    "is_json",
+    "similarity",
+    "is_refusal",
+]
+REFUNDED = "Your order has been refunded."
+PASSES = {"is_json": '{"status": "done"}', "is_refusal": "I can't help with that. Please call us."}
+FAILS = {"not_empty": "", "max_length": "x" * 600}
+
+
+def section(heading: str) -> str:
+    return PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def blocks(heading: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", section(heading), re.DOTALL)
+
+
+EXAMPLES = [(heading, raw) for heading in HEADINGS for raw in yaml.safe_load(blocks(heading, "yaml")[0])]
+
+
+def assess(raw, answer):
+    parser = Parser(lambda path: Location("suite.yaml", len(path)))
+    (assertion,) = parser.assertions([raw], ("assertions",))
+    assert not parser.flaws
+    trace = make_trace(response=answer)
+    trace.response["content"] = answer
+    return assertion.assess(trace)
+
+
+@pytest.mark.parametrize(("heading", "raw"), EXAMPLES, ids=str)
+def test_example__passes_and_fails_in_the_words_of_its_section(heading, raw):
+    if "not" in raw:
+        assert assess(raw, REFUNDED).outcome == "passed"
+        return
+    assert assess(raw, PASSES.get(raw["type"], REFUNDED)).outcome == "passed"
+    failed = assess(raw, "{}" if "schema" in raw else FAILS.get(raw["type"], "Hello."))
+    assert failed.outcome == "failed"
+    assert failed.reason in blocks(heading, "text")[0].splitlines()
+
+
+def test_every_kind_of_a_heading_has_an_example():
+    for heading in HEADINGS:
+        shown = {raw.get("type") for found, raw in EXAMPLES if found == heading}
+        assert set(heading.split(", ")) <= shown, heading
+
+
+def test_built_in_phrases_of_refusals_are_listed():
+    lists = [tuple(" ".join(text.split()).split(" · ")) for text in blocks("is_refusal", "text")[1:]]
+    assert [tuple(each) for each in lists] == [OPENINGS, REFUSED, WHOLE]
