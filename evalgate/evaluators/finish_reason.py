@@ -1,0 +1,41 @@
+"""Why a run may end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.measures.json_values import shorten, show
+
+if TYPE_CHECKING:
+    from evalgate.models.run import Outcome
+    from evalgate.models.trace import Trace
+
+Reason = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class FinishReason(Evaluator):
+    """The run ended for one of the reasons `in`; unknown is not_evaluable."""
+
+    type: Literal["finish_reason"]
+    allowed: Annotated[list[Reason], Field(min_length=1, alias="in")]
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"finish reason in {show(self.allowed, 60)}"
+
+    def compile(self) -> Check:
+        """A look-up."""
+        allowed = frozenset(self.allowed)
+        expected = show(self.allowed, 60)
+
+        def check(trace: Trace) -> Finding:
+            reason = trace.finish_reason or trace.response["finish_reason"]
+            if reason is None:
+                return Finding("not_evaluable", "finish reason unknown")
+            outcome: Outcome = "passed" if reason in allowed else "failed"
+            return Finding(outcome, f"finish reason {shorten(reason, 60)}, expected one of {expected}")
+
+        return check

@@ -1,0 +1,54 @@
+"""`trajectory_score`: how near the calls come to a reference, as a grade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.tools import ToolName, listed
+from evalgate.measures.json_values import told_apart
+from evalgate.measures.means import DIGITS
+from evalgate.measures.trajectories import METRICS
+
+if TYPE_CHECKING:
+    from evalgate.models.run import Outcome
+    from evalgate.models.trace import Trace
+
+LONGEST_REFERENCE = 10_000
+
+
+class TrajectoryScore(Evaluator):
+    """The names of the agent's calls against those of `reference`; the figure is the score.
+
+    With m = the sum over names of min(times called, times in the reference): precision = m / calls (0 without
+    calls), recall = m / references, f1 = 2m / (calls + references); lcs = longest common subsequence over the
+    longer of both; exact, in_order and any_order are 1 or 0: the same list, the reference as a subsequence,
+    as a bag. Passes from `min_score`.
+    """
+
+    type: Literal["trajectory_score"]
+    metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
+    reference: Annotated[list[ToolName], Field(min_length=1, max_length=LONGEST_REFERENCE)]
+    min_score: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{self.metric} of {listed(self.reference)} >= {self.min_score:g}"
+
+    def compile(self) -> Check:
+        """A figure from two lists of names."""
+        metric, measure = self.metric, METRICS[self.metric]
+        reference, least = self.reference, self.min_score
+
+        def check(trace: Trace) -> Finding:
+            called = [call["name"] for call in trace.agent_calls]
+            score = measure(reference, called)
+            outcome: Outcome = "passed" if round(score - least, DIGITS) >= 0 else "failed"
+            found, needed = told_apart(score, least)
+            made = f"called {listed(called)}" if called else "no tool calls made"
+            reason = f"{metric} {found}, needs {needed}; {made}, reference {listed(reference)}"
+            return Finding(outcome, reason, {metric: score}, score)
+
+        return check

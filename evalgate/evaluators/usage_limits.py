@@ -1,0 +1,84 @@
+"""How many tokens a run may use, and how many turns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.flaws import FlawedError
+from evalgate.evaluators.tool_rules import together
+
+if TYPE_CHECKING:
+    from evalgate.models.trace import Trace
+
+Count = Annotated[int, Field(ge=0)]
+Kind = Literal["total", "input", "output"]
+
+_FIGURES: dict[Kind, Literal["total_tokens", "input_tokens", "output_tokens"]] = {
+    "total": "total_tokens",
+    "input": "input_tokens",
+    "output": "output_tokens",
+}
+
+
+class TokenLimit(Evaluator):
+    """The agent's own model calls used at most so many tokens: in all, as input (with cache), as output.
+
+    A figure the trace does not tell is not_evaluable.
+    """
+
+    type: Literal["token_limit"]
+    max_total: Count | None = None
+    max_input: Count | None = None
+    max_output: Count | None = None
+
+    def _limits(self) -> dict[Kind, int]:
+        given: dict[Kind, int | None] = {
+            "total": self.max_total,
+            "input": self.max_input,
+            "output": self.max_output,
+        }
+        return {kind: limit for kind, limit in given.items() if limit is not None}
+
+    def label(self) -> str:
+        """The check in words."""
+        return ", ".join(f"{kind} tokens <= {limit:,}" for kind, limit in self._limits().items())
+
+    def compile(self) -> Check:
+        """Checks that there is a limit; raises FlawedError."""
+        limits = self._limits()
+        if not limits:
+            raise FlawedError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
+        return lambda trace: together([_tokens(trace, kind, limit) for kind, limit in limits.items()])
+
+
+def _tokens(trace: Trace, kind: Kind, limit: int) -> Finding:
+    used = trace.usage[_FIGURES[kind]]
+    if used is None:
+        return Finding("not_evaluable", f"{kind} tokens unknown")
+    return Finding("passed" if used <= limit else "failed", f"{kind} tokens {used:,}, limit {limit:,}")
+
+
+class TurnLimit(Evaluator):
+    """The conversation has at most `max_turns` user exchanges. Without any message: not_evaluable."""
+
+    type: Literal["turn_limit"]
+    max_turns: Count
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"turns <= {self.max_turns}"
+
+    def compile(self) -> Check:
+        """A count."""
+        limit = self.max_turns
+
+        def check(trace: Trace) -> Finding:
+            if not trace.messages:
+                return Finding("not_evaluable", "turns unknown: the trace has no messages")
+            turns = trace.turn_count
+            return Finding("passed" if turns <= limit else "failed", f"{turns:,} turns, limit {limit:,}")
+
+        return check

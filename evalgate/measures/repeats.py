@@ -1,0 +1,56 @@
+"""Loops in a list: a block of entries that stands again and again without anything between."""
+
+from __future__ import annotations
+
+from operator import eq
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+LONGEST_CYCLE = 1_000
+"""Entries of the longest block that is looked for: keeps the search linear in the length of the list."""
+
+
+class Repeat(NamedTuple):
+    """A block of `length` entries from `start` (counted from 0) that stands `times` times in a row."""
+
+    start: int
+    length: int
+    times: int
+
+
+def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
+    """The shortest block that stands more than `most` (>= 1) times in a row, the first of those; else None.
+
+    A block of p entries stands k times in a row exactly where (k - 1) * p entries in a row equal the one p
+    places on. One byte an entry is compared for all places at once; only where bytes agree, entries are.
+    """
+    numbers: dict[Hashable, int] = {}
+    codes = [numbers.setdefault(entry, len(numbers)) for entry in entries]
+    size = len(codes)
+    low = int.from_bytes(bytes(code & 255 for code in codes), "little")
+    for length in range(1, min(size // (most + 1), LONGEST_CYCLE) + 1):
+        agreeing = size - length
+        apart = (low ^ (low >> (8 * length))).to_bytes(size, "little")[:agreeing]
+        if apart.find(bytes(most * length)) < 0:
+            continue
+        same = bytes(map(eq, codes, codes[length:]))
+        start = same.find(b"\1" * (most * length))
+        if start >= 0:
+            end = same.find(b"\0", start)
+            run = (agreeing if end < 0 else end) - start
+            return Repeat(start, length, run // length + 1)
+    return None
+
+
+def hashable(value: Any) -> Hashable:
+    """A key that two JSON values share exactly if JSON calls them equal: 1 is 1.0, true is not 1."""
+    if isinstance(value, dict):
+        return ("object", frozenset((name, hashable(each)) for name, each in value.items()))
+    if isinstance(value, list):
+        return ("list", tuple(map(hashable, value)))
+    if isinstance(value, bool):
+        return ("boolean", value)
+    key: Hashable = value
+    return key

@@ -1,0 +1,40 @@
+"""One assertion of a suite, read and judged on one trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from builders import make_trace
+
+from evalgate.evaluators.parse import Parser
+
+if TYPE_CHECKING:
+    from evalgate.evaluators.assertion import Assertion
+    from evalgate.evaluators.flaws import Flaw
+    from evalgate.models.run import AssertionResult
+    from evalgate.models.trace import Trace
+
+
+def compiled(raw: Any) -> Assertion:
+    """The assertion, which must be without mistakes."""
+    parser = Parser(lambda _: None)
+    found = parser.assertions([raw], ())
+    assert not parser.flaws, parser.flaws
+    return found[0]
+
+
+def assess(raw: Any, trace: Trace | None = None) -> AssertionResult:
+    """Its row in the results."""
+    return compiled(raw).assess(make_trace() if trace is None else trace)
+
+
+def outcome(raw: Any, trace: Trace | None = None) -> str:
+    """How it ends."""
+    return assess(raw, trace).outcome
+
+
+def flaw(raw: Any) -> Flaw:
+    """The first mistake in it; there must be one."""
+    parser = Parser(lambda _: None)
+    assert parser.assertions([raw], ()) == [], "a flawed assertion must not be judged"
+    return parser.flaws[0]

@@ -1,0 +1,130 @@
+import pytest
+from builders import make_call, make_trace
+from judging import assess, compiled, flaw, outcome
+
+TRACE = make_trace(
+    calls=[
+        ("tasks", {"action": "create", "when": "tomorrow"}),
+        ("tasks", {"action": "list"}),
+        ("tasks", {"action": "create", "when": "friday"}),
+        ("search", {"q": "tea"}),
+    ]
+)
+HIDDEN = {**make_call("tasks"), "arguments": None}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"expected_tool": "tasks"}, "passed"),
+        ({"expected_tool": "tasks", "min_calls": 3}, "passed"),
+        ({"expected_tool": "tasks", "min_calls": 4}, "failed"),
+        ({"tool": "tasks", "min_calls": 3}, "passed"),
+        ({"expected_tool": "tasks", "tool": "tasks"}, "passed"),
+        ({"expected_tool": "tasks", "action": "create", "min_calls": 2}, "passed"),
+        ({"expected_tool": "tasks", "action": "create", "min_calls": 3}, "failed"),
+        ({"expected_tool": "search", "action": "tea", "action_argument": "q"}, "passed"),
+        ({"expected_tool": "cancel"}, "failed"),
+        ({"expected_tool": None}, "failed"),
+        ({"expected_tool": None, "min_calls": 0}, "failed"),
+        ({"expected_tool": None, "tool": "tasks"}, "failed"),
+        ({"expected_tool": None, "tool": "cancel"}, "passed"),
+        ({"expected_tool": None, "tool": "tasks", "action": "delete"}, "passed"),
+        ({"expected_tool": None, "tool": "tasks", "action": "list"}, "failed"),
+    ],
+)
+def test_expected_tool(settings, expected):
+    assert outcome({"type": "expected_tool", **settings}, TRACE) == expected
+    assert outcome({"type": "expected_tool", "params": settings}, TRACE) == expected
+
+
+def test_expected_tool__none_passes_where_no_tool_was_called():
+    assert outcome({"type": "expected_tool", "expected_tool": None}, make_trace()) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ({"type": "no_tool", "tool": "search"}, "failed"),
+        ({"type": "no_tool", "tool": "cancel"}, "passed"),
+        ({"type": "no_tool", "tool": "tasks", "action": "delete"}, "passed"),
+        ({"type": "no_tool", "tool": "tasks", "action": "list"}, "failed"),
+        ({"type": "no_run_code"}, "passed"),
+        ({"type": "no_run_code", "params": {}}, "passed"),
+        ({"type": "no_run_code", "params": {"tool": "search"}}, "failed"),
+    ],
+)
+def test_no_tool(raw, expected):
+    assert outcome(raw, TRACE) == expected
+
+
+def test_no_run_code__fails_on_a_call_of_run_code():
+    found = assess({"type": "no_run_code"}, make_trace(calls=["search", "run_code"]))
+    assert found.outcome == "failed"
+    assert found.reason == "run_code was called once (first in call 2), expected no call"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ({"type": "expected_tool", "tool": "tasks"}, "passed"),
+        ({"type": "expected_tool", "tool": "tasks", "action": "create"}, "not_evaluable"),
+        ({"type": "expected_tool", "tool": "tasks", "action": "create", "min_calls": 2}, "failed"),
+        ({"type": "expected_tool", "expected_tool": None, "tool": "tasks"}, "failed"),
+        (
+            {"type": "expected_tool", "expected_tool": None, "tool": "tasks", "action": "create"},
+            "not_evaluable",
+        ),
+        ({"type": "no_tool", "tool": "tasks", "action": "create"}, "not_evaluable"),
+        ({"not": {"type": "no_tool", "tool": "tasks", "action": "create"}}, "not_evaluable"),
+    ],
+)
+def test_actions__of_calls_without_captured_arguments_are_unknown(raw, expected):
+    assert outcome(raw, make_trace(calls=[HIDDEN])) == expected
+
+
+def test_actions__of_arguments_that_are_no_object_are_none():
+    trace = make_trace(calls=[("tasks", ["create"]), ("tasks", "create")])
+    assert outcome({"type": "no_tool", "tool": "tasks", "action": "create"}, trace) == "passed"
+
+
+def test_expected_tool__says_how_often_and_what_was_called_instead():
+    raw = {"type": "expected_tool", "expected_tool": "tasks", "action": "delete", "min_calls": 2}
+    assert assess(raw, TRACE).reason == (
+        'tasks with action "delete" was called 0 times, expected at least 2 times, but these were: tasks, search'
+    )
+
+
+def test_calls__of_the_user_simulator_do_not_count():
+    trace = make_trace(calls=[make_call("tasks", requestor="user")])
+    assert outcome({"type": "expected_tool", "tool": "tasks"}, trace) == "failed"
+    assert outcome({"type": "no_tool", "tool": "tasks"}, trace) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        ({"expected_tool": "a"}, "a called"),
+        ({"expected_tool": "a", "min_calls": 2}, "a called at least 2 times"),
+        ({"expected_tool": None}, "no tool call"),
+        ({"expected_tool": None, "tool": "a"}, "no call of a"),
+    ],
+)
+def test_expected_tool__is_named_by_what_it_expects(raw, name):
+    assert compiled({"type": "expected_tool", **raw}).name == name
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ({"type": "expected_tool"}, "type"),
+        ({"type": "expected_tool", "expected_tool": "a", "tool": "b"}, "tool"),
+        ({"type": "expected_tool", "expected_tool": "a", "min_calls": 0}, "min_calls"),
+        ({"type": "expected_tool", "expected_tool": None, "min_calls": 1}, "min_calls"),
+        ({"type": "expected_tool", "expected_tool": None, "action": "create"}, "action"),
+        ({"type": "expected_tool", "expected_tool": "a", "min_calls": True}, "min_calls"),
+        ({"type": "no_run_code", "tool": ""}, "tool"),
+    ],
+)
+def test_scheduling__settings_that_can_not_be_meant_are_mistakes(raw, field):
+    assert flaw(raw).path[1] == field

@@ -1,0 +1,108 @@
+import pytest
+from builders import make_call, make_trace
+from judging import assess, flaw, outcome
+
+SCHEMA = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+RAW = {"type": "tool_arguments", "tool": "refund", "schema": SCHEMA}
+OWN = {"type": "tool_arguments", "tool": "refund"}
+
+
+def refunds(*arguments, **fields):
+    return make_trace(calls=[("refund", each) for each in arguments], **fields)
+
+
+def uncaptured(name="refund", **fields):
+    return {**make_call(name), "arguments": None, **fields}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([{"amount": 5}], "passed"),
+        ([{"amount": 5}, {"amount": 9.5, "note": "x"}], "passed"),
+        ([{"amount": 5}, {"amount": "5"}], "failed"),
+        ([{}], "failed"),
+        ([[1, 2]], "failed"),
+    ],
+)
+def test_tool_arguments__every_call_must_fit(arguments, expected):
+    assert outcome(RAW, refunds(*arguments)) == expected
+
+
+def test_tool_arguments__names_call_path_keyword_and_value():
+    found = assess(RAW, make_trace(calls=["lookup", ("refund", {"amount": "5"})]))
+    assert found.reason == 'call 2: refund: amount fails `type`: {"amount":"5"}'
+
+
+def test_tool_arguments__without_such_a_call_is_not_evaluable():
+    found = assess(RAW, make_trace(calls=["lookup"]))
+    assert (found.outcome, found.reason) == ("not_evaluable", "refund was not called, but these were: lookup")
+
+
+def test_tool_arguments__not_captured_is_not_evaluable_even_negated():
+    trace = make_trace(calls=[uncaptured(), ("refund", {"amount": 5})])
+    assert outcome(RAW, trace) == "not_evaluable"
+    assert outcome({"not": RAW}, trace) == "not_evaluable"
+
+
+def test_tool_arguments__what_fails_among_others_not_captured_fails():
+    assert outcome(RAW, make_trace(calls=[uncaptured(), ("refund", {})])) == "failed"
+
+
+def test_tool_arguments__that_are_no_json_fail():
+    broken = uncaptured(arguments_raw='{"amount": ', arguments_error="no JSON")
+    found = assess(RAW, make_trace(calls=[broken]))
+    assert (found.outcome, "are no JSON" in found.reason) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"name": "refund", "parameters": SCHEMA},
+        {"name": "refund", "input_schema": SCHEMA},
+        {"name": "refund", "inputSchema": SCHEMA},
+        {"type": "function", "function": {"name": "refund", "parameters": SCHEMA}},
+    ],
+)
+def test_tool_arguments__own_schema_comes_from_the_trace(definition):
+    definitions = [{"name": "lookup"}, definition]
+    assert outcome(OWN, refunds({"amount": 5}, tool_definitions=definitions)) == "passed"
+    assert outcome(OWN, refunds({"amount": "5"}, tool_definitions=definitions)) == "failed"
+
+
+def test_tool_arguments__own_schema_is_each_traces_own():
+    from judging import compiled
+
+    check = compiled(OWN)
+    whole = [{"name": "refund", "parameters": SCHEMA}]
+    text = [{"name": "refund", "parameters": {"properties": {"amount": {"type": "string"}}}}]
+    found = [
+        check.assess(refunds({"amount": 5}, tool_definitions=each)).outcome for each in (whole, text, whole)
+    ]
+    assert found == ["passed", "failed", "passed"]
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        [],
+        [{"name": "refund"}],
+        [{"name": "refund", "parameters": "text"}],
+        [{"name": "lookup", "parameters": {}}],
+        [{"function": "refund"}],
+        [{"name": "refund", "parameters": {"type": "nonsense"}}],
+        [{"name": ["refund"], "parameters": {}}],
+    ],
+)
+def test_tool_arguments__without_a_usable_own_schema_are_not_evaluable(definitions):
+    assert outcome(OWN, refunds({"amount": 5}, tool_definitions=definitions)) == "not_evaluable"
+
+
+def test_tool_arguments__recursive_schema_of_a_stranger_ends():
+    definitions = [{"name": "refund", "parameters": {"allOf": [{"$ref": "#"}]}}]
+    assert outcome(OWN, refunds({"amount": 5}, tool_definitions=definitions)) in {"passed", "not_evaluable"}
+
+
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, "text", [], {"$ref": "https://example.org/x"}])
+def test_tool_arguments__bad_schema_is_a_mistake_of_the_suite(schema):
+    assert flaw({**RAW, "schema": schema}).path[1] == "schema"

@@ -1,0 +1,145 @@
+import pytest
+from builders import make_call, make_trace
+from judging import assess, flaw, outcome
+
+TRACE = make_trace(calls=["search", "search", "refund"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"tool": "search", "min": 2}, "passed"),
+        ({"tool": "search", "min": 3}, "failed"),
+        ({"tool": "search", "max": 2}, "passed"),
+        ({"tool": "search", "max": 1}, "failed"),
+        ({"tool": "search", "min": 1, "max": 2}, "passed"),
+        ({"tool": "search", "exactly": 2}, "passed"),
+        ({"tool": "search", "exactly": 1}, "failed"),
+        ({"tool": "search", "exactly": 3}, "failed"),
+        ({"tool": "cancel", "exactly": 0}, "passed"),
+        ({"tool": "sea*", "exactly": 0}, "passed"),
+        ({"min": 3}, "passed"),
+        ({"exactly": 2}, "failed"),
+        ({"forbidden_tools": ["delete_*", "refund"]}, "failed"),
+        ({"forbidden_tools": ["delete_*", "ref"]}, "passed"),
+        ({"allowed_tools": ["search"]}, "failed"),
+        ({"allowed_tools": ["s*", "refund"]}, "passed"),
+        ({"max_tool_calls": 3}, "passed"),
+        ({"max_tool_calls": 2}, "failed"),
+        ({"max_tool_errors": 0}, "passed"),
+        ({"tool": "search", "max": 2, "forbidden_tools": ["refund"]}, "failed"),
+        ({"tool": "search", "max": 2, "max_tool_calls": 3}, "passed"),
+    ],
+)
+def test_tool_calls__holds_where_every_rule_does(settings, expected):
+    assert outcome({"type": "tool_calls", **settings}, TRACE) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ({"type": "forbidden_tools", "tools": ["ref*"]}, "failed"),
+        ({"type": "forbidden_tools", "tools": ["cancel"]}, "passed"),
+        ({"type": "allowed_tools", "tools": ["search", "re*"]}, "passed"),
+        ({"type": "allowed_tools", "tools": ["search"]}, "failed"),
+        ({"type": "allowed_tools", "tools": []}, "failed"),
+        ({"type": "max_tool_calls", "max": 3}, "passed"),
+        ({"type": "max_tool_calls", "max": 2}, "failed"),
+        ({"type": "max_tool_errors", "max": 0}, "passed"),
+        ({"type": "max_tool_errors", "params": {"max": 0}}, "passed"),
+    ],
+)
+def test_rules_of_tool_calls__as_types_of_their_own(raw, expected):
+    assert outcome(raw, TRACE) == expected
+
+
+def test_allowed_tools__none_at_all_passes_on_a_trace_without_calls():
+    assert outcome({"type": "allowed_tools", "tools": []}, make_trace()) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"tool": "search", "max": 1}, "search was called 2 times, expected at most once"),
+        ({"tool": "x", "min": 1, "max": 4}, "x was called 0 times, expected 1 to 4 times"),
+        ({"forbidden_tools": ["re*"]}, "forbidden tool refund was called (call 3, forbidden by re*)"),
+        ({"allowed_tools": ["search"]}, "refund called (first in call 3), allowed: search"),
+        ({"max_tool_calls": 1, "allowed_tools": ["*"]}, "tools were called 3 times, expected at most once"),
+    ],
+)
+def test_tool_calls__reason_says_what_was_found_and_what_was_due(settings, words):
+    assert assess({"type": "tool_calls", **settings}, TRACE).reason == words
+
+
+def test_tool_calls__tells_every_broken_rule():
+    reason = assess({"type": "tool_calls", "max": 1, "forbidden_tools": ["search", "refund"]}, TRACE).reason
+    assert "expected at most once; forbidden tool search was called (call 1); forbidden too: refund" in reason
+
+
+def failing(*statuses):
+    calls = [
+        make_call("pay", index=index, status=status, result="card declined")
+        for index, status in enumerate(statuses)
+    ]
+    return make_trace(calls=calls)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "most", "expected"),
+    [
+        (["error", "ok"], 0, "failed"),
+        (["error", "ok"], 1, "passed"),
+        (["error", "error"], 1, "failed"),
+        (["missing"], 0, "not_evaluable"),
+        (["missing", "error"], 1, "not_evaluable"),
+        (["missing", "error"], 2, "passed"),
+        (["missing", "error"], 0, "failed"),
+    ],
+)
+@pytest.mark.parametrize("negate", [False, True])
+def test_max_tool_errors__calls_without_result_may_have_failed(statuses, most, expected, negate):
+    swapped = {"passed": "failed", "failed": "passed"}.get(expected, expected) if negate else expected
+    raw = {"type": "max_tool_errors", "max": most, "negate": negate}
+    assert outcome(raw, failing(*statuses)) == swapped
+
+
+def test_max_tool_errors__shows_the_first_error():
+    reason = assess({"type": "max_tool_errors", "max": 0}, failing("ok", "error")).reason
+    assert reason == '1 of 2 tool calls failed, limit 0; first pay: "card declined"'
+
+
+def test_tool_calls__of_the_user_simulator_do_not_count():
+    trace = make_trace(calls=[make_call("toggle", requestor="user", status="error")])
+    for raw in (
+        {"type": "max_tool_calls", "max": 0},
+        {"type": "max_tool_errors", "max": 0},
+        {"type": "forbidden_tools", "tools": ["*"]},
+        {"type": "tool_calls", "tool": "toggle", "exactly": 0},
+    ):
+        assert outcome(raw, trace) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ({"type": "tool_calls"}, "type"),
+        ({"type": "tool_calls", "tool": "a"}, "tool"),
+        ({"type": "tool_calls", "tool": "a", "max_tool_calls": 3}, "tool"),
+        ({"type": "tool_calls", "exactly": 1, "max": 2}, "exactly"),
+        ({"type": "tool_calls", "min": 3, "max": 2}, "min"),
+        ({"type": "tool_calls", "min": 0}, "min"),
+        ({"type": "tool_calls", "max": -1}, "max"),
+        ({"type": "tool_calls", "max": True}, "max"),
+        ({"type": "tool_calls", "max": "3"}, "max"),
+        ({"type": "tool_calls", "forbidden_tools": []}, "forbidden_tools"),
+        ({"type": "forbidden_tools", "tools": []}, "tools"),
+        ({"type": "forbidden_tools", "tools": [""]}, "tools"),
+        ({"type": "max_tool_calls", "max": 1.5}, "max"),
+    ],
+)
+def test_counts__that_can_not_be_meant_are_mistakes_of_the_suite(raw, field):
+    assert flaw(raw).path[1] == field
+
+
+def test_counts__a_missing_limit_is_a_mistake_of_the_suite():
+    assert "`max` is missing" in flaw({"type": "max_tool_errors"}).message
