@@ -60,9 +60,11 @@ def _of_type(kind: Any) -> dict[str, Any]:
 
 def _with_assertions(made: dict[str, Any]) -> dict[str, Any]:
     """Lists of assertions are open in the model, since the evaluators' own parser reads them."""
-    made.setdefault("$defs", {})["assertion"] = {
-        "anyOf": [*_kinds(), _params_form(), _operator_form(), *_groups()]
-    }
+    kinds = _kinds()
+    shared = made.setdefault("$defs", {})
+    for each in kinds:
+        shared.update(each.pop("$defs", {}))
+    shared["assertion"] = {"anyOf": [*kinds, _params_form(), _operator_form(), *_groups()]}
     for definition in (made, *made["$defs"].values()):
         assertions = definition.get("properties", {}).get("assertions")
         if assertions is not None:
