@@ -10,9 +10,8 @@ from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.previous import previous_of
 from evalgate.evaluators.sources import SourceField, reader, subject
 from evalgate.evaluators.verdicts import judging, verdict
-from evalgate.measures.json_values import show
 from evalgate.measures.means import DIGITS
-from evalgate.measures.outputs import read_number
+from evalgate.measures.outputs import read_number, told
 
 if TYPE_CHECKING:
     from evalgate.models.trace import Trace
@@ -36,24 +35,24 @@ class Convergence(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"{subject(self.source)} converges to {show(self.target)}"
+        return f"{subject(self.source)} converges to {told(self.target)}"
 
     def compile(self) -> Check:
         """Raises FlawedError for a source or a `previous` that can't be meant."""
         about, upwards = subject(self.source), self.direction == "maximize"
         previous_in = previous_of(self.previous, self.name or self.label(), self.type)
-        goal = f"target {show(self.target)}" + (f" ± {show(self.tolerance)}" if self.tolerance else "")
+        goal = f"target {told(self.target)}" + (f" ± {told(self.tolerance)}" if self.tolerance else "")
 
         def judge(text: str, trace: Trace) -> Finding:
             current = read_number(text)
-            found = f"{about} is {show(current)}, {goal}"
+            found = f"{about} is {told(current)}, {goal}"
             if round(abs(current - self.target) - self.tolerance, DIGITS) <= 0:
                 return verdict("target", found, value=current)
             previous = previous_in(trace)
             if previous is None:
                 return verdict("progress", f"{found}, no previous figure", value=current)
             moved = round(current - previous if upwards else previous - current, DIGITS)
-            told = f"{found}, was {show(previous)}, {'higher' if upwards else 'lower'} is better"
-            return verdict("progress" if moved > 0 else "stall", told, value=current, previous=previous)
+            change = f"{found}, was {told(previous)}, {'higher' if upwards else 'lower'} is better"
+            return verdict("progress" if moved > 0 else "stall", change, value=current, previous=previous)
 
         return judging(about, reader(self.source), judge)

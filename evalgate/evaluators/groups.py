@@ -96,4 +96,17 @@ def _told(outcome: Outcome, found: Members, deciding: Outcome, lead: str | None 
     evidence: dict[str, Any] = {
         "members": [{"name": m.name, "outcome": f.outcome, "reason": f.reason} for m, f in found]
     }
+    if figures := _figures(found):
+        evidence["figures"] = figures
     return Finding(outcome, "; ".join([lead, *reasons] if lead else reasons), evidence)
+
+
+def _figures(found: Members) -> list[dict[str, Any]]:
+    """What `convergence` measured within the group: the next run looks for it in this one's results."""
+    figures: list[dict[str, Any]] = []
+    for member, finding in found:
+        evidence = finding.evidence or {}
+        figures += evidence.get("figures", ())
+        if member.type == "convergence" and "value" in evidence:
+            figures.append({"name": member.name, "value": evidence["value"]})
+    return figures

@@ -9,8 +9,7 @@ from evalgate.evaluators.operators import sign
 from evalgate.evaluators.relations import COMPARE, Relation
 from evalgate.evaluators.sources import SourceField, reader, subject
 from evalgate.evaluators.verdicts import judging, verdict
-from evalgate.measures.json_values import show
-from evalgate.measures.outputs import read_number
+from evalgate.measures.outputs import read_number, told
 
 if TYPE_CHECKING:
     from evalgate.models.trace import Trace
@@ -26,17 +25,17 @@ class OutputNumeric(Evaluator):
 
     def label(self) -> str:
         """The check as a person would write it."""
-        return f"{subject(self.source)} {sign(self.operator)} {show(self.target)}"
+        return f"{subject(self.source)} {sign(self.operator)} {told(self.target)}"
 
     def compile(self) -> Check:
         """A comparison; raises FlawedError for a source that can't be meant."""
         compare, target = COMPARE[self.operator], self.target
-        about, expected = subject(self.source), f"expected {sign(self.operator)} {show(self.target)}"
+        about, expected = subject(self.source), f"expected {sign(self.operator)} {told(self.target)}"
 
         def judge(text: str, _: Trace) -> Finding:
             value = read_number(text)
             if compare(value, target):
-                return verdict("success", f"{about} is {show(value)}", value=value)
-            return verdict("failure", f"{about} is {show(value)}, {expected}", value=value)
+                return verdict("success", f"{about} is {told(value)}", value=value)
+            return verdict("failure", f"{about} is {told(value)}, {expected}", value=value)
 
         return judging(about, reader(self.source), judge)

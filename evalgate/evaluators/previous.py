@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import isfinite
+from collections.abc import Callable, Iterator
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.flaws import FlawedError
@@ -31,7 +31,7 @@ def previous_of(given: Any, name: str, kind_: str) -> Previous:
         return lambda trace: _in_baseline(trace.baseline, name, kind_)
     if isinstance(given, str):
         return _asked(given)
-    if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= float_info.max:
         raise FlawedError("previous", f"`previous` can't be {kind(given)} {show(given, 40)}", f"give {HINT}")
     return lambda _: given
 
@@ -54,13 +54,25 @@ def _asked(given: str) -> Previous:
 def _in_baseline(scenario: Any, name: str, kind_: str) -> float | None:
     figures = []
     for trial in scenario["trials"] if scenario else ():
-        rows = [each for each in trial["assertions"] if each["name"] == name and each["type"] == kind_]
-        if len(rows) > 1:
+        found = [value for named, value in _measured(trial["assertions"], kind_) if named == name]
+        if len(found) > 1:
             raise OutputError(f"the baseline has several figures named {show(name, 60)}: name them apart")
-        value = (rows[0]["evidence"] or {}).get("value") if rows else None
-        if value is not None:
-            figures.append(_number(value, "the figure in the baseline"))
+        if found and found[0] is not None:
+            figures.append(_number(found[0], "the figure in the baseline"))
     return mean_amount(figures)
+
+
+def _measured(rows: Any, kind_: str) -> Iterator[tuple[Any, Any]]:
+    """Names and figures of the assertions of a kind and of those within groups."""
+    for row in rows:
+        evidence = row["evidence"] or {}
+        if row["type"] == kind_:
+            yield row["name"], evidence.get("value")
+            continue
+        within = evidence.get("figures")
+        for each in within if isinstance(within, list) else ():
+            if isinstance(each, dict):
+                yield each.get("name"), each.get("value")
 
 
 def _number(value: Any, what: str) -> float:

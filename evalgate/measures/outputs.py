@@ -11,6 +11,7 @@ from evalgate.measures.json_values import as_number, kind, show
 SHOWN = 100
 MAX_PATH = 1_000
 _MOST_DIGITS = 18
+_WHOLE = 2**53
 
 
 class OutputError(ValueError):
@@ -42,6 +43,15 @@ def read_number(text: str) -> float:
     if number is None:
         raise OutputError(f"not a number: {beginning(text)}")
     return float(number)
+
+
+def told(number: float) -> str:
+    """The number as people write it.
+
+    >>> told(7.0), told(0.1), told(1e300)
+    ('7', '0.1', '1e+300')
+    """
+    return show(int(number)) if abs(number) < _WHOLE and number == int(number) else show(number)
 
 
 def read_json(text: str) -> Any:

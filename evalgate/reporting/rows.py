@@ -155,7 +155,12 @@ def _check_row(check: FailedCheck) -> CheckRow:
 
 
 def _evidence(checks: list[FailedCheck]) -> str:
-    recorded = {check.first["name"]: check.first["evidence"] for check in checks if check.first["evidence"]}
+    """What was recorded beside the reasons; a verdict with its figure is in the reason already."""
+    recorded = {
+        check.first["name"]: check.first["evidence"]
+        for check in checks
+        if check.first["evidence"] and "verdict" not in check.first["evidence"]
+    }
     if not recorded:
         return ""
     import json
