@@ -9,6 +9,8 @@ from evalgate.errors import InvalidInput, SettingError
 from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.adapters.baseline_zip import BaselineZips
     from evalgate.adapters.github import Site
     from evalgate.adapters.suite_files import SuiteFiles
@@ -37,6 +39,14 @@ def suite_files(cwd: str, root: str | None = None, bounds: Limits | None = None)
     from evalgate.adapters.suite_files import SuiteFiles
 
     return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite)
+
+
+def use_own_evaluators(modules: Sequence[str], cwd: str) -> None:
+    """Lets suites name own evaluators: those of the modules, and of installed packages. Never in a job."""
+    from evalgate.adapters.own_evaluators import OwnEvaluators
+    from evalgate.evaluators.registry import use_own
+
+    use_own(OwnEvaluators(modules, cwd))
 
 
 def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:

@@ -21,7 +21,7 @@ OUTPUT_DIR = ".evalgate"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.cli.shell import words
+    from evalgate.cli.shell import add_plugins, words
     from evalgate.settings.limits import LIMITS
 
     parser.epilog = EXAMPLES
@@ -49,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     names = ", ".join(sorted(LIMITS))
     add("--limit", action="append", metavar="NAME=VALUE", default=[], help=f"change a limit: {names}")
+    add_plugins(parser)
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
     add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
     add("--json", action="store_true", help="print results.json instead of the table")
@@ -64,6 +65,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.leave_files import leave_files
     from evalgate.settings.limits import limits_from
 
+    bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
     limits = limits_from(arguments.limit)
     tools = bootstrap.shell_tools(
         shell.cwd,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from evalgate.reporting.doors import terminal
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping
 
     from evalgate.errors import Problem
@@ -48,6 +49,17 @@ class Shell:
         """Mistakes, one line each: what, where, how to mend it."""
         for problem in problems:
             self.note(f"{word}: {problem}")
+
+
+def add_plugins(parser: argparse.ArgumentParser) -> None:
+    """The flag of verbs that compile suites: whose evaluators they may name beside the built-in ones."""
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        metavar="MODULE",
+        default=[],
+        help="take own evaluators from it (repeatable)",
+    )
 
 
 def words(text: str) -> list[str]:

@@ -17,10 +17,13 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    from evalgate.cli.shell import add_plugins
+
     parser.epilog = EXAMPLES
     parser.add_argument(
         "configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"
     )
+    add_plugins(parser)
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -29,6 +32,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.policies import policies_of
     from evalgate.reporting.wording import counted
 
+    bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
     configuration = bootstrap.suite_files(shell.cwd).load(arguments.configs)
     policies_of(configuration, None)
     bootstrap.check_formats(configuration)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from evalgate.evaluators import groups
+from evalgate.evaluators import groups, own
 from evalgate.evaluators.assertion import Assertion
 from evalgate.evaluators.base import Evaluator, Settings, negated
 from evalgate.evaluators.flaws import MOST_TOLD, Flaw, FlawedError, Path, flaws_of, suggest
-from evalgate.evaluators.registry import KINDS, evaluator_class
+from evalgate.evaluators.registry import KINDS, evaluator_class, known_kinds
 from evalgate.evaluators.shorthands import GROUPS, Canonical, ShorthandError, canonical
 from evalgate.measures.json_values import kind, show
 
@@ -83,7 +83,9 @@ class Parser:
         model = Settings if is_group else evaluator_class(kind_) if isinstance(kind_, str) else None
         if model is None:
             is_form = kind_ in GROUPS
-            hint = f"write it as a key: `{kind_}: ...`" if is_form else suggest(kind_, [*KINDS, *GROUPS])
+            hint = (
+                f"write it as a key: `{kind_}: ...`" if is_form else suggest(kind_, [*known_kinds(), *GROUPS])
+            )
             self._flaw(form, path, Flaw(("type",), f"unknown evaluator {show(kind_, 60)}", hint))
             return None
         fields = form.fields
@@ -107,7 +109,7 @@ class Parser:
         if not isinstance(settings, Evaluator):
             return self._group(form, path, depth)
         try:
-            return settings.compile()
+            return settings.compile() if settings.type in KINDS else own.compiled(settings)
         except FlawedError as error:
             self._flaw(form, path, error.flaw)
             return None

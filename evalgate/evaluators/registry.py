@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evalgate.evaluators.base import Evaluator
 
 KINDS: dict[str, tuple[str, str]] = {
@@ -55,9 +57,32 @@ KINDS: dict[str, tuple[str, str]] = {
 }
 
 
+class OwnKinds(Protocol):
+    """Evaluators that do not come with the gate."""
+
+    def find(self, kind: str) -> type[Evaluator] | None:
+        """The class of a type, None for an unknown one."""
+
+    def names(self) -> Iterable[str]:
+        """The types that there are."""
+
+
+_own: list[OwnKinds] = []
+
+
+def use_own(kinds: OwnKinds) -> None:
+    """From now on, in this process, a type that is not built in is looked for there."""
+    _own[:] = [kinds]
+
+
+def known_kinds() -> list[str]:
+    """Every type that a suite may name."""
+    return [*KINDS, *(name for kinds in _own for name in kinds.names())]
+
+
 def evaluator_class(kind: str) -> type[Evaluator] | None:
     """The class of a type, None for an unknown one."""
     if kind not in KINDS:
-        return None
+        return next((found for kinds in _own if (found := kinds.find(kind))), None)
     module, name = KINDS[kind]
     return cast("type[Evaluator]", getattr(import_module(f"evalgate.evaluators.{module}"), name))

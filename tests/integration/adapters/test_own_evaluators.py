@@ -1,0 +1,72 @@
+"""Modules that a person names with --plugin, good and bad."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+
+import pytest
+
+from evalgate.adapters.own_evaluators import OwnEvaluators
+from evalgate.errors import SettingError
+
+SOURCE = """
+from typing import Literal
+from evalgate.evaluators.base import Evaluator
+class Own(Evaluator):
+    type: Literal["own"]
+    def label(self):
+        return "own"
+    def compile(self):
+        return None
+"""
+NUMBERS = count()
+
+
+@pytest.fixture
+def module(tmp_path):
+    """Writes a module under a name that no other test has imported."""
+
+    def write(source):
+        name = f"mine_{next(NUMBERS)}"
+        (tmp_path / f"{name}.py").write_text(source)
+        return name
+
+    return write
+
+
+def test_module__offers_its_classes_by_type_and_no_others(module, tmp_path):
+    name = module(f"from evalgate.evaluators.limits import CostLimit\n{SOURCE}")
+    own = OwnEvaluators([name], str(tmp_path))
+    assert list(own.names()) == ["own"]
+    assert own.find("own").__name__ == "Own"
+    assert own.find("cost_limit") is None
+
+
+def test_folder_of_modules__is_not_looked_in_afterwards(module, tmp_path):
+    OwnEvaluators([module(SOURCE)], str(tmp_path))
+    assert str(tmp_path) not in sys.path
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import nothing_like_it", "there is no module nothing_like_it"),
+        ("1 / 0", "can't be imported (ZeroDivisionError)"),
+        ("raise SystemExit(0)", "can't be imported (SystemExit)"),
+        ("(", "can't be imported (SyntaxError)"),
+        ("from evalgate.evaluators.limits import CostLimit", "no evaluator in it"),
+        (SOURCE.replace('["own"]', '["own", "other"]'), "no evaluator in it"),
+        (SOURCE.replace('"own"]', '"contains"]'), "the type contains is taken"),
+        (SOURCE.replace('"own"]', '"all_of"]'), "the type all_of is taken"),
+    ],
+)
+def test_module_that_offers_nothing_usable__is_a_mistake(module, tmp_path, source, told):
+    with pytest.raises(SettingError) as caught:
+        OwnEvaluators([module(source)], str(tmp_path))
+    assert told in str(caught.value)
+
+
+def test_type_of_two_modules__is_a_mistake(module, tmp_path):
+    with pytest.raises(SettingError, match="the type own is taken"):
+        OwnEvaluators([module(SOURCE), module(SOURCE)], str(tmp_path))
