@@ -10,7 +10,7 @@ from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.chosen_calls import Choice, captured
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.tools import ToolName, called_instead
-from evalgate.measures.json_values import shorten, show
+from evalgate.measures.json_values import equal, shorten, show
 from evalgate.measures.schemas import Schema, SchemaError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class _OwnSchemas:
         source = own_schema(trace, tool)
         if source is None:
             return None
-        if self._compiled is None or source != self._source:
+        if self._compiled is None or not equal(source, self._source):
             self._compiled = Schema(source)
             self._source = source
         return self._compiled

@@ -1,6 +1,6 @@
 import pytest
 from builders import make_call, make_trace
-from judging import assess, flaw, outcome
+from judging import assess, compiled, flaw, outcome
 
 SCHEMA = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
 RAW = {"type": "tool_arguments", "tool": "refund", "schema": SCHEMA}
@@ -71,8 +71,6 @@ def test_tool_arguments__own_schema_comes_from_the_trace(definition):
 
 
 def test_tool_arguments__own_schema_is_each_traces_own():
-    from judging import compiled
-
     check = compiled(OWN)
     whole = [{"name": "refund", "parameters": SCHEMA}]
     text = [{"name": "refund", "parameters": {"properties": {"amount": {"type": "string"}}}}]
@@ -80,6 +78,13 @@ def test_tool_arguments__own_schema_is_each_traces_own():
         check.assess(refunds({"amount": 5}, tool_definitions=each)).outcome for each in (whole, text, whole)
     ]
     assert found == ["passed", "failed", "passed"]
+
+
+def test_tool_arguments__own_schemas_that_python_takes_for_equal_are_told_apart():
+    check = compiled(OWN)
+    for constant, expected in ((True, "failed"), (1, "passed"), (True, "failed")):
+        definitions = [{"name": "refund", "parameters": {"properties": {"amount": {"const": constant}}}}]
+        assert check.assess(refunds({"amount": 1}, tool_definitions=definitions)).outcome == expected
 
 
 @pytest.mark.parametrize(
