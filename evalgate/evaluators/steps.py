@@ -1,0 +1,228 @@
+"""The steps of a `tool_sequence` as a suite writes them, and what each demands of one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from evalgate.evaluators.flaws import Flaw, FlawedError
+from evalgate.measures.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, literals
+from evalgate.measures.globs import matches_id
+from evalgate.measures.json_values import shorten, show
+from evalgate.measures.patterns import PatternFailedError
+from evalgate.measures.step_plans import Plan, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.evaluators.flaws import Path
+    from evalgate.measures.argument_matchers import Matcher
+    from evalgate.models.trace import ToolCall
+
+MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
+"""One step and one call, from best to worst. UNKNOWN: the trace lacks what was asked for. BROKEN: the check
+itself failed on the call, as a pattern does that passes its time limit."""
+
+MAX_STEPS = 10_000
+
+ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Step(_Part):
+    """One expected call: a tool (`*` stands for any characters), its arguments, how it ended."""
+
+    tool: ToolGlob
+    args: dict[str, Any] | None = None
+    args_match: ArgsMatch = "subset"
+    status: Literal["ok", "error", "any"] = "any"
+    optional: bool = False
+
+
+def _form(value: Any) -> str:
+    """Which form a step is written in; what is none is told as a bad name."""
+    if isinstance(value, list):
+        return "Group"
+    return "Name" if not isinstance(value, dict) else "Choice" if "one_of" in value else "Step"
+
+
+def _form_in_choice(value: Any) -> str:
+    return "Step" if isinstance(value, dict) else "Name"
+
+
+def _form_in_group(value: Any) -> str:
+    return _form(value) if isinstance(value, dict) else "Name"
+
+
+_Name = Annotated[ToolGlob, Tag("Name")]
+_Step = Annotated[Step, Tag("Step")]
+_Alternative = Annotated[_Name | _Step, Discriminator(_form_in_choice)]
+
+
+class Choice(_Part):
+    """One expected call that may be any of several."""
+
+    one_of: Annotated[list[_Alternative], Field(min_length=1, max_length=1_000)]
+    optional: bool = False
+
+
+_Choice = Annotated[Choice, Tag("Choice")]
+_Member = Annotated[_Name | _Step | _Choice, Discriminator(_form_in_group)]
+_Group = Annotated[list[_Member], Field(min_length=1, max_length=1_000), Tag("Group")]
+Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A tool, its arguments and its status, ready to judge calls.
+
+    `literals` are arguments that must be one plain value, by which calls can be looked up.
+    """
+
+    tool: str
+    text: str
+    matcher: Matcher | None = None
+    status: str = "any"
+    literals: Sequence[tuple[str, Any]] = ()
+
+    def fits_name(self, name: str) -> bool:
+        """True where this is the tool."""
+        return matches_id(self.tool, name)
+
+    def judge(self, call: ToolCall) -> int:
+        """How the call compares: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
+        if not self.fits_name(call["name"]):
+            return DIFFERS
+        return max(self._judge_arguments(call), self._judge_status(call))
+
+    def _judge_arguments(self, call: ToolCall) -> int:
+        if self.matcher is None:
+            return MATCHES
+        if call["arguments"] is None:
+            return UNKNOWN if call["arguments_error"] is None else DIFFERS
+        try:
+            return MATCHES if self.matcher(call["arguments"]) is None else DIFFERS
+        except PatternFailedError:
+            return BROKEN
+
+    def _judge_status(self, call: ToolCall) -> int:
+        if self.status in ("any", call["status"]):
+            return MATCHES
+        return UNKNOWN if call["status"] == "missing" else DIFFERS
+
+    def difference(self, call: ToolCall) -> str:
+        """Why a call of this tool does not match, by path; empty where it does."""
+        if (told := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
+            return told
+        if call["status"] == "missing":
+            return "no answer to it was captured"
+        return f"status is {call['status']}, expected {self.status}"
+
+    def _arguments_difference(self, call: ToolCall) -> str:
+        if self.matcher is None:
+            return ""
+        if call["arguments"] is None:
+            is_unknown = call["arguments_error"] is None
+            return "no arguments were captured" if is_unknown else "arguments are no JSON"
+        try:
+            mismatch = self.matcher(call["arguments"])
+        except PatternFailedError as error:
+            return str(error)
+        return "" if mismatch is None else mismatch.told()
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A whole sequence, ready to judge: `kinds` are the different demands, each with its alternatives."""
+
+    plan: Plan
+    kinds: Sequence[Sequence[Wanted]]
+
+    def text(self, slot: int) -> str:
+        """A step in a few words."""
+        return " or ".join(wanted.text for wanted in self.kinds[self.plan.slots[slot].kind])
+
+    @property
+    def is_demanding(self) -> bool:
+        """True where more than names count, so that a trace may lack what is needed to tell."""
+        return any(wanted.matcher or wanted.status != "any" for kind in self.kinds for wanted in kind)
+
+
+def compile_steps(sequence: Sequence[Any]) -> Steps:
+    """The entries of a sequence; raises FlawedError with the path of a demand that can't be meant."""
+    kinds: list[list[Wanted]] = []
+    known: dict[str, int] = {}
+    slots: list[Slot] = []
+    segments: list[list[int]] = []
+    for index, entry in enumerate(sequence):
+        segments.append([])
+        is_group = isinstance(entry, list)
+        for at, step in enumerate(entry if is_group else [entry]):
+            key = repr(step)
+            if key not in known:
+                known[key] = len(kinds)
+                kinds.append(
+                    _alternatives(step, ("sequence", index, at) if is_group else ("sequence", index))
+                )
+            segments[-1].append(len(slots))
+            slots.append(Slot(known[key], not isinstance(step, str) and step.optional))
+    if len(slots) > MAX_STEPS:
+        raise FlawedError("sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}")
+    return Steps(Plan(slots, segments), kinds)
+
+
+def _alternatives(step: str | Step | Choice, path: Path) -> list[Wanted]:
+    if isinstance(step, Choice):
+        return [_wanted(each, (*path, "one_of", index)) for index, each in enumerate(step.one_of)]
+    return [_wanted(step, path)]
+
+
+def _wanted(step: str | Step, path: Path) -> Wanted:
+    if isinstance(step, str):
+        return Wanted(step, shorten(step, 60))
+    if step.optional and "one_of" in path:
+        raise _flawed(
+            (*path, "optional"), "one of several can't be optional", "make the step with `one_of` so"
+        )
+    text = _step_text(step)
+    if step.args is None:
+        if step.args_match in ("exact", "superset"):
+            raise _flawed(path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments")
+        return Wanted(step.tool, text, status=step.status)
+    try:
+        matcher = arguments_matcher(step.args, step.args_match)
+    except MatcherError as error:
+        raise _flawed((*path, "args", *error.path), error.message, error.hint) from None
+    if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
+        return Wanted(step.tool, text, status=step.status)
+    by = literals(step.args) if step.args_match != "superset" else []
+    return Wanted(step.tool, text, matcher, step.status, by)
+
+
+def entry_text(entry: Any) -> str:
+    """An entry of a sequence in a few words."""
+    if isinstance(entry, list):
+        return f"[{', '.join(map(entry_text, entry))}]"
+    if isinstance(entry, Choice):
+        return " or ".join(map(entry_text, entry.one_of))
+    if isinstance(entry, Step):
+        text = _step_text(entry)
+        return f"{text}?" if entry.optional else text
+    return shorten(str(entry), 60)
+
+
+def _step_text(step: Step) -> str:
+    status = "" if step.status == "any" else f" ({step.status})"
+    args = "" if step.args is None or step.args_match == "ignore" else show(step.args, 60)
+    return f"{shorten(step.tool, 60)}{args}{status}"
+
+
+def _flawed(path: Path, message: str, hint: str | None) -> FlawedError:
+    error = FlawedError("sequence", message, hint)
+    error.flaw = Flaw(path, message, hint)
+    return error

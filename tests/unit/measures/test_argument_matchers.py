@@ -1,0 +1,142 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures.argument_matchers import ABSENT, MatcherError, arguments_matcher, literals, scalar_key
+from evalgate.measures.json_values import equal
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+def fits(wanted, actual):
+    given = {} if actual is ABSENT else {"x": actual}
+    return arguments_matcher({"x": wanted}, "subset")(given) is None
+
+
+def told(args, actual, mode="subset"):
+    return arguments_matcher(args, mode)(actual).told()
+
+
+@pytest.mark.parametrize(
+    ("args", "actual", "subset", "exact", "superset"),
+    [
+        ({"a": 1}, {"a": 1}, True, True, True),
+        ({"a": 1}, {"a": 1, "b": 2}, True, False, False),
+        ({"a": 1, "b": 2}, {"a": 1}, False, False, True),
+        ({"a": 1}, {"a": 2}, False, False, False),
+        ({"a": 1}, {}, False, False, True),
+        ({}, {}, True, True, True),
+        ({}, {"a": 1}, True, False, False),
+        ({"a": 1}, "a", False, False, False),
+        ({"a": 1}, ["a"], False, False, False),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, False, False, False),
+        ({"$filter": "x"}, {"$filter": "x"}, True, True, True),
+    ],
+)
+def test_mode(args, actual, subset, exact, superset):
+    for mode, expected in (("subset", subset), ("exact", exact), ("superset", superset)):
+        assert (arguments_matcher(args, mode)(actual) is None) is expected, mode
+
+
+@pytest.mark.parametrize(
+    ("wanted", "right", "wrong"),
+    [
+        (1, [1, 1.0], [True, "1", 2, None, ABSENT]),
+        (None, [None], [ABSENT, 0, ""]),
+        ([1, {"$any": True}], [[1, 2], [1, None]], [[1], [1, 2, 3], [2, 1], "1"]),
+        ({"a": {"$regex": "^b"}}, [{"a": "bc"}], [{"a": "cb"}, {"a": "b", "c": 1}, {}]),
+        ({"a": {"$absent": True}, "b": 1}, [{"b": 1}], [{"a": None, "b": 1}]),
+        ({"$regex": "b+"}, ["abc"], ["ac", 5, None, ABSENT]),
+        ({"$approx": 5, "$tol": 0.1}, [5, 4.9, 5.1, 5.05], [5.11, 4.89, "5", True, None, ABSENT]),
+        ({"$approx": 0.3}, [0.1 + 0.2], [0.30001]),
+        ({"$approx": 0.5, "$tol": 1}, [1], [10**400]),
+        ({"$any": True}, [None, 0, "", [], {}], [ABSENT]),
+        ({"$absent": True}, [ABSENT], [None, 0]),
+        ({"$in": [1, "a", {"$regex": "x"}]}, [1.0, "a", {"$regex": "x"}], [True, "x", ABSENT]),
+        ({"$len": 2}, ["ab", [1, 2], {"a": 1, "b": 2}], ["a", 2, None, ABSENT]),
+        ({"$len": {"gte": 1, "lt": 3}}, ["a", "ab"], ["", "abc"]),
+        ({"$unordered": [1, 2, 2]}, [[2, 1, 2]], [[1, 1, 2], [1, 2], [1, 2, 2, 2], "122", ABSENT]),
+        ({"$unordered": [{"$any": True}, "a"]}, [["a", "b"], ["b", "a"]], [["b", "c"]]),
+        ({"$unordered": []}, [[]], [[1]]),
+    ],
+)  # fmt: skip
+def test_matcher(wanted, right, wrong):
+    assert [value for value in right if not fits(wanted, value)] == []
+    assert [value for value in wrong if fits(wanted, value)] == []
+
+
+@pytest.mark.parametrize(
+    ("args", "path"),
+    [
+        ({"a": {"$regx": "b"}}, ("a", "$regx")),
+        ({"a": {"$regex": "("}}, ("a", "$regex")),
+        ({"a": {"$regex": 5}}, ("a", "$regex")),
+        ({"a": {"$any": True, "b": 1}}, ("a", "b")),
+        ({"a": {"$any": True, "$absent": True}}, ("a",)),
+        ({"a": {"$any": False}}, ("a", "$any")),
+        ({"a": {"$absent": 1}}, ("a", "$absent")),
+        ({"a": {"$tol": 1}}, ("a", "$tol")),
+        ({"a": {"$any": True, "$tol": 1}}, ("a",)),
+        ({"a": {"$approx": True}}, ("a", "$approx")),
+        ({"a": {"$approx": float("nan")}}, ("a", "$approx")),
+        ({"a": {"$approx": "5"}}, ("a", "$approx")),
+        ({"a": {"$approx": 5, "$tol": -1}}, ("a", "$tol")),
+        ({"a": {"$in": []}}, ("a", "$in")),
+        ({"a": {"$in": "abc"}}, ("a", "$in")),
+        ({"a": {"$len": {}}}, ("a", "$len")),
+        ({"a": {"$len": {"atleast": 1}}}, ("a", "$len")),
+        ({"a": {"$len": True}}, ("a", "$len")),
+        ({"a": {"$unordered": 5}}, ("a", "$unordered")),
+        ({"a": [{"b": {"$unordered": [{"$no": 1}]}}]}, ("a", 0, "b", "$unordered", 0, "$no")),
+        ({"$regex": "a"}, ("$regex",)),
+    ],
+)
+def test_demand_that_cannot_be_meant__is_told_by_path(args, path):
+    with pytest.raises(MatcherError) as caught:
+        arguments_matcher(args, "subset")
+    assert caught.value.path == path
+
+
+def test_demand__nested_without_end_is_refused():
+    value = 1
+    for _ in range(100):
+        value = [value]
+    with pytest.raises(MatcherError):
+        arguments_matcher({"a": value}, "subset")
+
+
+def test_mismatch__is_told_by_path():
+    assert told({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}) == "arguments.a.b[1] is 3, expected 2"
+    assert told({"a": 1}, {}) == "arguments.a is absent, expected 1"
+    assert told({}, {"b": 1}, "exact") == "arguments.b is 1, expected nothing of this name"
+    assert told({"a": {"$regex": "^x"}}, {"a": "y"}) == 'arguments.a is "y", expected a match of /^x/'
+    assert told({"a": 1}, "text") == 'arguments is "text", expected an object'
+
+
+@given(VALUES, VALUES)
+def test_plain_value__fits_what_is_equal_to_it_and_nothing_else(wanted, actual):
+    assert fits(wanted, actual) == equal(wanted, actual)
+    assert fits(wanted, wanted)
+
+
+@given(VALUES, VALUES)
+def test_key_of_a_plain_value__is_the_same_exactly_where_the_values_are_equal(a, b):
+    if not isinstance(a, dict | list) and not isinstance(b, dict | list):
+        assert (scalar_key(a) == scalar_key(b)) == equal(a, b)
+
+
+@given(st.lists(VALUES, max_size=4), st.randoms())
+def test_unordered__fits_its_values_in_any_order(values, random):
+    assert fits({"$unordered": values}, random.sample(values, len(values)))
+
+
+def test_literals__are_the_arguments_a_call_can_be_looked_up_by():
+    assert [name for name, _ in literals({"a": 1, "b": [1], "c": {"$any": True}, "d": None})] == ["a", "d"]

@@ -1,0 +1,55 @@
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures.matching import Matching
+
+EDGES = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
+
+
+def largest(edges):
+    """By trying every order of the rights: slow and plainly right."""
+    best = 0
+    for rights in permutations(range(6)):
+        free, pairs = set(rights), 0
+        for left, right in zip(range(len(edges)), rights, strict=False):
+            if right in edges[left] and right in free:
+                pairs += 1
+        best = max(best, pairs)
+    return best
+
+
+def match(edges, order, *, by_kind=True):
+    kinds = list(dict.fromkeys(edges))
+    wants = kinds if by_kind else edges
+    pairs = Matching(lambda _: range(6), lambda kind, right: right in wants[kind])
+    for left in order:
+        before = dict(pairs.left_of)
+        pairs.add(left, kinds.index(edges[left]) if by_kind else left)
+        assert before.keys() <= pairs.left_of.keys(), "what is matched stays matched"
+    return pairs
+
+
+@given(EDGES, st.randoms())
+def test_matching__is_as_large_as_can_be_in_every_order(edges, random):
+    order = random.sample(range(len(edges)), len(edges))
+    expected = largest(edges)
+    for by_kind in (True, False):
+        pairs = match(edges, order, by_kind=by_kind)
+        assert len(pairs) == expected
+        assert all(right in edges[left] for left, right in pairs.right_of.items())
+        assert {right: left for left, right in pairs.right_of.items()} == pairs.left_of
+
+
+def test_matching__gives_up_a_partner_that_another_needs():
+    edges = [frozenset({0, 1}), frozenset({0})]
+    assert match(edges, [0, 1]).right_of == {0: 1, 1: 0}
+
+
+def test_matching__along_a_path_of_ten_thousand_needs_no_recursion():
+    size = 10_000
+    pairs = Matching(lambda left: (left, left + 1) if left < size else (0,), lambda *_: True)
+    assert all(pairs.add(left, left) for left in range(size + 1))
+    assert pairs.right_of[size] == 0
+    assert not pairs.add(size + 1, size + 1)
