@@ -27,12 +27,16 @@ class Regex(TextCondition):
 
     def wanted(self) -> str:
         """What is asked of the text."""
-        return f"matches /{shorten(self.pattern, 60)}/"
+        return f"matches /{self._shown(60)}/"
+
+    def _shown(self, limit: int) -> str:
+        """The pattern on one line."""
+        return shorten(" ".join(self.pattern.splitlines()), limit)
 
     def wrong_with(self) -> Callable[[str], str | None]:
         """Compiles the pattern; raises FlawedError."""
         pattern = compile_pattern(self.pattern, "pattern")
-        shown = shorten(self.pattern)
+        shown = self._shown(80)
         return lambda text: (
             None if pattern.found_in(text) else f"has no match of /{shown}/: {looked_at(text)}"
         )

@@ -38,7 +38,7 @@ class TextEvaluator(Evaluator):
 
     def subject(self) -> str:
         """What people call the text."""
-        return "answer" if self.path == DEFAULT_PATH else shorten(self.path, 60)
+        return "answer" if self.path == DEFAULT_PATH else shorten(" ".join(self.path.split()), 60)
 
     def label(self) -> str:
         """The check in words."""

@@ -104,6 +104,20 @@ def test_flag_that_names_no_module__is_a_mistake(folder):
     assert (done.returncode, done.stderr) == (2, "error: --plugin mine: there is no module mine\n")
 
 
+def test_job__takes_no_own_evaluator_even_if_one_is_installed(folder, site):
+    load = (
+        "from evalgate.bootstrap import action_tools\n"
+        "tools = action_tools('.', '.', 'out', source_date_epoch=None, named_baseline=False)\n"
+        "tools.suites.load(['suite.yaml'])"
+    )
+    path = os.pathsep.join([str(site), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", load],
+        cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert 'unknown evaluator "mentions_result"' in done.stderr
+
+
 def test_page_on_evaluators__shows_the_example_as_it_is():
     source = (EXAMPLE / "evalgate_mentions.py").read_text(encoding="utf-8")
     assert f"```python\n{source}```" in (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")

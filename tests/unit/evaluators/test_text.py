@@ -193,6 +193,13 @@ def test_failure__says_what_was_found_and_what_was_wanted(raw, answer, reason):
     assert (found.outcome, found.reason) == ("failed", reason)
 
 
+def test_pattern_and_path_of_several_lines__are_told_on_one():
+    raw = {"type": "regex", "pattern": "(?x)a\n b", "path": "response\n .content"}
+    found = assess(raw, "x")
+    assert found.name == "response .content matches /(?x)a  b/"
+    assert found.reason == 'response .content has no match of /(?x)a  b/: "x"'
+
+
 def test_json_in_a_code_fence__is_said_to_be_in_one():
     assert "code fence" in assess({"type": "is_json"}, "```json\n{}\n```").reason
 
