@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences import align_any_order, align_in_order
+from evalgate.measures.step_plans import Plan, Slot, fits_as_bag, fits_in_order
 from evalgate.measures.trajectories import METRICS, lcs_length
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=8)
@@ -40,10 +40,26 @@ def test_metrics__agree_with_each_other(reference, called):
     assert scores["f1"] <= max(scores["precision"], scores["recall"]) + 1e-12
 
 
+class Letters:
+    """Calls as `tool_sequence` sees them: kind 0 is `a`, kind 1 is `b`."""
+
+    def __init__(self, called):
+        self.called = called
+        self.count = len(called)
+
+    def candidates(self, kind):
+        return range(self.count)
+
+    def accepts(self, kind, at):
+        return self.called[at] == "abc"[kind]
+
+
 @given(REFERENCE, NAMES)
-def test_metrics__agree_with_the_alignments_of_tool_sequence(reference, called):
-    assert METRICS["in_order"](reference, called) == float(not align_in_order(reference, called).missing)
-    assert METRICS["any_order"](reference, called) == float(not align_any_order(reference, called).missing)
+def test_metrics__agree_with_the_verdicts_of_tool_sequence(reference, called):
+    slots = [Slot("abc".index(name)) for name in reference]
+    plan, calls = Plan(slots, [[slot] for slot in range(len(slots))]), Letters(called)
+    assert METRICS["in_order"](reference, called) == float(fits_in_order(plan, calls))
+    assert METRICS["any_order"](reference, called) == float(fits_as_bag(plan, calls, closed=False))
 
 
 @given(REFERENCE, NAMES, st.randoms(use_true_random=False))
