@@ -10,7 +10,6 @@ from evalgate.measures.json_values import as_number, kind, show
 
 SHOWN = 100
 MAX_PATH = 1_000
-_MOST_DIGITS = 18
 _WHOLE = 2**53
 
 
@@ -109,7 +108,7 @@ def look_up(value: Any, steps: tuple[str, ...]) -> Any:
 
 
 def _is_index(step: str) -> bool:
-    return len(step) <= _MOST_DIGITS and step.isascii() and step.isdigit()
+    return step.isascii() and step.isdigit()
 
 
 def _not_found(value: Any, steps: tuple[str, ...], position: int) -> NoReturn:

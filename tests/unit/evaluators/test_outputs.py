@@ -242,7 +242,16 @@ def test_output_json__equality_tells_types_apart(path, target):
 
 @pytest.mark.parametrize(
     "path",
-    [".nothing", ".items.1", ".items.-1", ".items.x", ".summary.failed.x", ".items.²", ".items." + "9" * 40],
+    [
+        ".nothing",
+        ".items.1",
+        ".items.-1",
+        ".items.x",
+        ".summary.failed.x",
+        ".summary.name.unit",
+        ".items.²",
+        ".items." + "9" * 40,
+    ],
 )
 def test_output_json__path_that_is_not_there_is_an_error(path):
     assert judged(at(path, "ne", 1), JSON) == ERROR
