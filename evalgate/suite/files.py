@@ -76,10 +76,18 @@ class SuiteDefaults(Closed):
 
 
 class ScenarioEntry(Closed):
-    """One scenario as written."""
+    """One scenario as written.
+
+    `prompt` and `category` are for people. `expected_tool` asks for at least `min_calls` calls of a tool;
+    null asks for none.
+    """
 
     id: Id
     description: Text | None = None
+    prompt: Text | None = None
+    category: Tag | None = None
+    expected_tool: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+    min_calls: Annotated[int, Field(ge=0)] | None = None
     tags: list[Tag] = Field(default_factory=list)
     match: MatchEntry | None = None
     threshold: Share | None = None

@@ -166,7 +166,7 @@ class _Builder:
         path: Path = ("scenarios", index)
         own = _parse_assertions(self._document, self._mistakes, entry.assertions, (*path, "assertions"))
         self._warn(own)
-        assertions = [*common, *own]
+        assertions = [*common, *self._expected_tool(entry, path), *own]
         if not assertions and not entry.assertions:
             self._flaw(path, f"scenario `{entry.id}` checks nothing", "give it assertions")
         elif assertions and not any(assertion.weight for assertion in assertions):
@@ -188,6 +188,21 @@ class _Builder:
             assertions=assertions,
             location=self._document.at((*path, "id")),
         )
+
+    def _expected_tool(self, entry: ScenarioEntry, path: Path) -> list[Assertion]:
+        """The scenario's own demand on calls of one tool, as the assertion that means the same."""
+        said = {name: getattr(entry, name) for name in ("expected_tool", "min_calls")}
+        if "expected_tool" not in entry.model_fields_set:
+            if entry.min_calls is not None:
+                self._flaw(
+                    (*path, "min_calls"), "`min_calls` counts calls of `expected_tool`, which is missing"
+                )
+            return []
+        if entry.expected_tool is None and entry.min_calls == 0:
+            del said["min_calls"]  # a negative scenario may say so twice
+        raw = {"type": "expected_tool", **{name: value for name, value in said.items() if value is not None}}
+        raw.setdefault("expected_tool", None)
+        return _parse_assertions(self._document, self._mistakes, [raw], (*path, "expected_tool"))
 
     def _threshold(self, entry: ScenarioEntry) -> float:
         nearest = (entry.threshold, self._file.threshold, self._shared.defaults.threshold)

@@ -1,6 +1,7 @@
 """What a suite file may say, and what is told when it says something else."""
 
 import pytest
+from builders import make_trace
 
 from evalgate.adapters.suite_files.yaml_tree import load
 from evalgate.suite.files import Defaults
@@ -147,6 +148,53 @@ scenarios:
 """
     )
     assert sorted(int(line.split(":")[1]) for line in told) == [4, 5, 6, 9, 10, 10]
+
+
+SCHEDULING = (
+    HEAD
+    + """\
+scenarios:
+  - id: remind-me
+    prompt: Remind me tomorrow at nine.
+    category: one-off
+    expected_tool: schedule_task
+    min_calls: 2
+    assertions: [{type: has_timing, params: {tool: schedule_task}}]
+  - id: small-talk
+    prompt: How are you?
+    category: negative
+    expected_tool: null
+    min_calls: 0
+"""
+)
+
+
+def test_scenario__with_an_expected_tool_demands_its_calls_or_none():
+    suite, told, _ = parse(SCHEDULING)
+    assert told == []
+    positive, negative = suite.scenarios
+    called = make_trace(
+        calls=[("schedule_task", {"delay_seconds": 5}), ("schedule_task", {"delay_seconds": 9})]
+    )
+    once, never = make_trace(calls=[("schedule_task", {"delay_seconds": 5})]), make_trace()
+    assert [each.assess(called).outcome for each in positive.assertions] == ["passed", "passed"]
+    assert [each.assess(once).outcome for each in positive.assertions] == ["failed", "passed"]
+    assert [each.assess(never).outcome for each in negative.assertions] == ["passed"]
+    assert [each.assess(once).outcome for each in negative.assertions] == ["failed"]
+    assert str(positive.assertions[0].location) == "s.yaml:8:5"
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "part"),
+    [
+        ("    min_calls: 2\n", "s.yaml:8:5", "`expected_tool`, which is missing"),
+        ("    expected_tool: x\n    min_calls: 0\n", "s.yaml:8:5", "demands nothing"),
+        ("    expected_tool: null\n    min_calls: 2\n", "s.yaml:8:5", ""),
+    ],
+)
+def test_scenario__with_a_demand_that_can_not_be_meant_is_a_mistake(lines, place, part):
+    told = problems(HEAD + BODY + lines)
+    assert any(line.startswith(place) and part in line for line in told), told
 
 
 def test_mistakes__without_end_are_counted_and_not_all_read():
