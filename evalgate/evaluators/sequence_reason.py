@@ -26,7 +26,8 @@ def reason(found: Alignment, steps: Steps, calls: Called, *, closed: bool, order
             at = found.extra[0]
             parts.append(f"call {at + 1}: {shorten(calls.name(at), 60)} was not expected")
         parts.append(f"extra {listed([calls.name(at) for at in found.extra])}")
-    return "; ".join([*parts, f"alignment: {_alignment(found, steps, calls)}"])
+    parts.append(f"alignment: {_alignment(found, steps, calls)}")
+    return "; ".join([*parts, "too many steps and calls to compare them all"] if calls.is_partial else parts)
 
 
 def _divergence(found: Alignment, steps: Steps, calls: Called, *, ordered: bool) -> str:

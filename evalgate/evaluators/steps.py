@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from evalgate.evaluators.flaws import Flaw, FlawedError
-from evalgate.measures.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, literals
+from evalgate.measures.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, lookups
 from evalgate.measures.globs import matches_id
 from evalgate.measures.json_values import shorten, show
 from evalgate.measures.patterns import PatternFailedError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.evaluators.flaws import Path
-    from evalgate.measures.argument_matchers import Matcher
+    from evalgate.measures.argument_matchers import Lookup, Matcher
     from evalgate.models.trace import ToolCall
 
 MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
@@ -81,32 +81,31 @@ Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
 class Wanted:
     """A tool, its arguments and its status, ready to judge calls.
 
-    `literals` are arguments that must be one plain value, by which calls can be looked up.
+    `lookups` are arguments by which calls can be looked up before they are judged.
     """
 
     tool: str
     text: str
     matcher: Matcher | None = None
     status: str = "any"
-    literals: Sequence[tuple[str, Any]] = ()
+    lookups: Sequence[Lookup] = ()
 
     def fits_name(self, name: str) -> bool:
         """True where this is the tool."""
-        return matches_id(self.tool, name)
+        return name == self.tool or ("*" in self.tool and matches_id(self.tool, name))
 
     def judge(self, call: ToolCall) -> int:
         """How the call compares: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
         if not self.fits_name(call["name"]):
             return DIFFERS
-        return max(self._judge_arguments(call), self._judge_status(call))
+        verdict = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
+        return verdict if self.status == "any" else max(verdict, self._judge_status(call))
 
-    def _judge_arguments(self, call: ToolCall) -> int:
-        if self.matcher is None:
-            return MATCHES
+    def _judge_arguments(self, call: ToolCall, matcher: Matcher) -> int:
         if call["arguments"] is None:
             return UNKNOWN if call["arguments_error"] is None else DIFFERS
         try:
-            return MATCHES if self.matcher(call["arguments"]) is None else DIFFERS
+            return MATCHES if matcher(call["arguments"]) is None else DIFFERS
         except PatternFailedError:
             return BROKEN
 
@@ -200,7 +199,7 @@ def _wanted(step: str | Step, path: Path) -> Wanted:
         raise _flawed((*path, "args", *error.path), error.message, error.hint) from None
     if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
         return Wanted(step.tool, text, status=step.status)
-    by = literals(step.args) if step.args_match != "superset" else []
+    by = lookups(step.args) if step.args_match != "superset" else []
     return Wanted(step.tool, text, matcher, step.status, by)
 
 

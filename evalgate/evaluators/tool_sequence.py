@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
 
+COMPARED = 100_000
+"""Comparisons of a step and a call made for the alignment alone, once it is known that they don't fit."""
+
 
 def _lower(word: Any) -> Any:
     return word.lower() if isinstance(word, str) else word
@@ -93,7 +96,7 @@ class ToolSequence(Evaluator):
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]
             return Finding("failed", f"no tool calls made, expected {listed(texts)}")
-        calls.level = MATCHES
+        calls.level, calls.left = MATCHES, COMPARED
         ordered = self.mode != "any_order"
         found = (align_in_order if ordered else align_bag)(steps.plan, calls)
         told = reason(found, steps, calls, closed=self._is_closed, ordered=ordered)

@@ -68,9 +68,33 @@ def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
     return _object(children, needs_all=mode != "superset", closed=mode != "subset", wanted="an object")
 
 
-def literals(args: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The arguments that must be one plain value, as (name, key): equal values have equal keys."""
-    return [(name, scalar_key(value)) for name, value in args.items() if not isinstance(value, dict | list)]
+class Lookup(NamedTuple):
+    """Where an argument's value must be found: among plain values by their keys, or else in a range."""
+
+    name: str
+    keys: Sequence[Any]
+    low: float = 0.0
+    high: float = 0.0
+
+
+def lookups(args: Mapping[str, Any]) -> list[Lookup]:
+    """What calls can be looked up by before their arguments are compared; rules out only what can't match."""
+    found = [_lookup(name, value) for name, value in args.items()]
+    return [lookup for lookup in found if lookup is not None]
+
+
+def _lookup(name: str, value: Any) -> Lookup | None:
+    if isinstance(value, dict) and "$approx" in value:
+        try:
+            centre, tolerance = float(value["$approx"]), float(value.get("$tol", DEFAULT_TOLERANCE))
+        except OverflowError:
+            return None
+        reach = tolerance + 1e-8 + 1e-12 * (abs(centre) + tolerance)  # more than rounding can hide
+        return Lookup(name, (), centre - reach, centre + reach)
+    members = value["$in"] if isinstance(value, dict) and "$in" in value else [value]
+    if any(isinstance(member, dict | list) for member in members):
+        return None
+    return Lookup(name, [scalar_key(member) for member in members])
 
 
 def scalar_key(value: Any) -> Any:

@@ -351,3 +351,13 @@ def test_ten_thousand_calls_against_a_thousand_steps_with_arguments__do_not_hang
     assert seconds([*steps, SEARCH_A], calls, "failed", mode=mode) < 20
     anything = [{"tool": "search", "args": {"q": {"$any": True}}}] * 1_000
     assert seconds(anything, calls, "passed", mode=mode) < 20
+
+
+def test_reason__says_where_not_all_was_compared():
+    steps = [{"tool": "search", "args": {"q": {"$regex": f"x{number}"}}} for number in range(100)]
+    found = assess(steps, [("search", {"q": number}) for number in range(3_000)])
+    assert (found.outcome, found.reason.endswith("too many steps and calls to compare them all")) == (
+        "failed",
+        True,
+    )
+    assert "compare them all" not in assess(steps, [("search", {"q": 1})]).reason

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.argument_matchers import ABSENT, MatcherError, arguments_matcher, literals, scalar_key
+from evalgate.measures.argument_matchers import ABSENT, MatcherError, arguments_matcher, lookups, scalar_key
 from evalgate.measures.json_values import equal
 
 VALUES = st.recursive(
@@ -138,5 +138,23 @@ def test_unordered__fits_its_values_in_any_order(values, random):
     assert fits({"$unordered": values}, random.sample(values, len(values)))
 
 
-def test_literals__are_the_arguments_a_call_can_be_looked_up_by():
-    assert [name for name, _ in literals({"a": 1, "b": [1], "c": {"$any": True}, "d": None})] == ["a", "d"]
+def test_lookups__are_the_arguments_a_call_can_be_looked_up_by():
+    args = {"a": 1, "b": [1], "c": {"$any": True}, "d": None, "e": {"$in": [1, [2]]}, "f": {"$in": [1, "x"]}}
+    assert [lookup.name for lookup in lookups(args)] == ["a", "d", "f"]
+
+
+@given(
+    st.floats(-1e300, 1e300) | st.integers(-(10**20), 10**20),
+    st.floats(0, 1e300),
+    st.sampled_from([-1, 1]),
+    st.floats(0.999_999, 1.000_001),
+)
+def test_lookup_of_an_approximate_number__leaves_out_nothing_that_matches(centre, tolerance, side, near):
+    wanted = {"$approx": centre, "$tol": tolerance}
+    (found,) = lookups({"x": wanted})
+    actual = centre + side * tolerance * near
+    assert not fits(wanted, actual) or found.low <= actual <= found.high
+
+
+def test_lookup_of_a_number_that_no_float_can_hold__is_none():
+    assert lookups({"x": {"$approx": 10**400}}) == []
