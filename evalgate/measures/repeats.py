@@ -31,15 +31,14 @@ def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
     size = len(codes)
     low = int.from_bytes(bytes(code & 255 for code in codes), "little")
     for length in range(1, min(size // (most + 1), LONGEST_CYCLE) + 1):
-        agreeing = size - length
-        apart = (low ^ (low >> (8 * length))).to_bytes(size, "little")[:agreeing]
+        apart = (low ^ (low >> (8 * length))).to_bytes(size, "little")
         if apart.find(bytes(most * length)) < 0:
             continue
         same = bytes(map(eq, codes, codes[length:]))
         start = same.find(b"\1" * (most * length))
         if start >= 0:
             end = same.find(b"\0", start)
-            run = (agreeing if end < 0 else end) - start
+            run = (len(same) if end < 0 else end) - start
             return Repeat(start, length, run // length + 1)
     return None
 

@@ -39,7 +39,7 @@ def test_trajectory_score__needs_everything_unless_told_otherwise():
 
 def test_trajectory_score__forgives_binary_fractions():
     trace = make_trace(calls=["a", "b", "c"])
-    assert graded("precision", ["a"], trace, min_score=0.3333333333).outcome == "passed"
+    assert graded("precision", ["a"], trace, min_score=0.33333333334).outcome == "passed"
     assert graded("precision", ["a"], trace, min_score=0.3334).outcome == "failed"
 
 
