@@ -81,7 +81,9 @@ RULES = [
     ({"type": "is_refusal"}, "", "failed"),
     ({"type": "is_refusal", "phrases": ["No  \u201cway\u201d"]}, 'I said NO "WAY"!', "passed"),
     ({"type": "is_refusal", "phrases": ["no way"]}, "I can't assist.", "failed"),
-    ({"type": "is_refusal", "phrases": ["no way"]}, "a piano ways off, no ways", "failed"),
+    ({"type": "is_refusal", "phrases": ["no way"]}, "no ways off", "failed"),
+    ({"type": "is_refusal", "phrases": ["no way"]}, "the casino way", "failed"),
+    ({"type": "is_refusal", "phrases": ["no way"]}, "The casino way? No way!", "passed"),
 ]
 
 
