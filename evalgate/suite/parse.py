@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from evalgate.measures.queries import Query
 
 DEFAULT_THRESHOLD = 0.8
+TIMING = frozenset({"has_timing", "staggered_timing", "is_recurring"})
+"""Checks over the calls of one tool, which a scenario may name for all of them."""
 FileModel = TypeVar("FileModel", bound=Closed)
 
 
@@ -132,6 +134,15 @@ def _parse_assertions(document: Document, mistakes: Mistakes, raw: Any, path: Pa
     return parsed
 
 
+def _about(raw: Any, tool: str | None) -> Any:
+    """A timing check that names no tool is about the one its scenario expects."""
+    if tool is None or not isinstance(raw, dict) or raw.get("type") not in TIMING:
+        return raw
+    params = raw.get("params")
+    named = "tool" in raw or (isinstance(params, dict) and "tool" in params)
+    return raw if named else {**raw, "tool": tool}
+
+
 class _Builder:
     """Puts the scenarios of one suite together."""
 
@@ -164,7 +175,8 @@ class _Builder:
 
     def _scenario(self, entry: ScenarioEntry, index: int, common: list[Assertion]) -> Scenario:
         path: Path = ("scenarios", index)
-        own = _parse_assertions(self._document, self._mistakes, entry.assertions, (*path, "assertions"))
+        written = [_about(each, entry.expected_tool) for each in entry.assertions]
+        own = _parse_assertions(self._document, self._mistakes, written, (*path, "assertions"))
         self._warn(own)
         assertions = [*common, *self._expected_tool(entry, path), *own]
         if not assertions and not entry.assertions:

@@ -159,7 +159,7 @@ scenarios:
     category: one-off
     expected_tool: schedule_task
     min_calls: 2
-    assertions: [{type: has_timing, params: {tool: schedule_task}}]
+    assertions: [{type: has_timing}]
   - id: small-talk
     prompt: How are you?
     category: negative
