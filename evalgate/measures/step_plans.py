@@ -68,24 +68,33 @@ def fits_exactly(plan: Plan, calls: Calls) -> bool:
         return False
     reached = {0}
     for segment in plan.segments:
-        fewest = len(plan.required(segment))
-        reached = {
-            start + size
-            for start in reached
-            for size in range(fewest, min(len(segment), calls.count - start) + 1)
-            if _fills(plan, segment, calls, range(start, start + size))
-        }
-        if not reached:
-            return False
+        reached = {end for start in reached for end in _ends(plan, segment, calls, start)}
     return calls.count in reached
 
 
-def _fills(plan: Plan, segment: Sequence[int], calls: Calls, places: range) -> bool:
-    """Every place is taken by a slot of the segment, and every required slot has a place."""
+def _ends(plan: Plan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
+    """Where a segment can end whose calls, all of them, stand for its slots and for each required one."""
+    required = plan.required(segment)
+    if not required:
+        yield start
     if len(segment) == 1:
-        return not places or calls.accepts(plan.slots[segment[0]].kind, places[0])
-    pairs = Matching(lambda _: places, calls.accepts)
-    return _add(pairs, plan, segment) and len(pairs) == len(places)
+        if start < calls.count and calls.accepts(plan.slots[segment[0]].kind, start):
+            yield start + 1
+        return
+    anyone, needed = _members(plan, segment, calls), _members(plan, required, calls)
+    for at in range(start, min(start + len(segment), calls.count)):
+        if not anyone.add(at, at):
+            return
+        # Where all calls can be matched, and all required slots can, one matching does both.
+        needed.add(at, at)
+        if len(needed) == len(required):
+            yield at + 1
+
+
+def _members(plan: Plan, slots: Sequence[int], calls: Calls) -> Matching:
+    """Calls, to be added one by one, and the slots of a group."""
+    kinds, places = [plan.slots[slot].kind for slot in slots], range(len(slots))
+    return Matching(lambda _: places, lambda at, member: calls.accepts(kinds[member], at))
 
 
 def _add(pairs: Matching, plan: Plan, slots: Sequence[int]) -> bool:
@@ -122,12 +131,10 @@ def _first(kind: int, calls: Calls, start: int) -> int | None:
 
 def _group_end(plan: Plan, required: Sequence[int], calls: Calls, start: int) -> int | None:
     """The first position by which every slot of a group can have a call of its own."""
-    kinds = [plan.slots[slot].kind for slot in required]
-    members = range(len(kinds))
-    pairs = Matching(lambda _: members, lambda at, member: calls.accepts(kinds[member], at))
-    before = -1
-    for at in merge(*(_from(calls.candidates(kind), start) for kind in dict.fromkeys(kinds))):
-        if at != before and pairs.add(at, at) and len(pairs) == len(kinds):
+    kinds = dict.fromkeys(plan.slots[slot].kind for slot in required)
+    pairs, before = _members(plan, required, calls), -1
+    for at in merge(*(_from(calls.candidates(kind), start) for kind in kinds)):
+        if at != before and pairs.add(at, at) and len(pairs) == len(required):
             return at + 1
         before = at
     return None
