@@ -31,7 +31,7 @@ ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class Step(_Part):

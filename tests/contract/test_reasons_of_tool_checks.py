@@ -22,7 +22,10 @@ F1 = {
 TWICE = [("t", {"delay_seconds": 60})] * 2
 IN = ["stop", "tool_calls"]
 
+BOOKED = ["find", {"tool": "book", "args": {"row": 2}}]
+
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"type": "tool_sequence", "sequence": BOOKED}, {"calls": ["find", ("book", {"row": 3})]}),
     ({"type": "tool_calls", "tool": "issue_refund", "exactly": 1}, {"calls": ["issue_refund"] * 2}),
     ({"type": "forbidden_tools", "tools": ["delete_*"]}, {"calls": ["a", "b", "delete_user"]}),
     (
