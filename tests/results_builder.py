@@ -172,4 +172,8 @@ def _summary(suites: list[dict[str, Any]], removed: int) -> dict[str, Any]:
         "latency_p50_s": known[len(known) // 2] if known else None,
         "latency_p95_s": known[-1] if known else None,
         "total_tokens": None if not trials else sum(trial["total_tokens"] or 0 for trial in trials),
+        "checks": {
+            outcome: sum(each["outcome"] == outcome for trial in trials for each in trial["assertions"])
+            for outcome in ("passed", "failed", "not_evaluable", "skipped", "error")
+        },
     }

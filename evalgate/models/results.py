@@ -30,6 +30,16 @@ class ReasonDoc(TypedDict, total=False):
     location: LocationDoc | None
 
 
+class ChecksDoc(TypedDict):
+    """Outcomes of all assertions on all trials, each kept apart."""
+
+    passed: int
+    failed: int
+    not_evaluable: int
+    skipped: int
+    error: int
+
+
 class SummaryDoc(TypedDict):
     """Counts and figures of the run.
 
@@ -61,6 +71,7 @@ class SummaryDoc(TypedDict):
     latency_p50_s: float | None
     latency_p95_s: float | None
     total_tokens: int | None
+    checks: ChecksDoc
 
 
 class BaselineDoc(TypedDict):

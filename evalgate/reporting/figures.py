@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def figures(document: ResultsDoc) -> tuple[Figure, ...]:
-    """Score, pass rate, cost, latency and tokens; none where there was nothing to evaluate."""
+    """Score, pass rate, cost, latency, tokens and checks; none where there was nothing to evaluate."""
     now = document["summary"]
     if now is None or not now["scenarios"]:
         return ()
@@ -36,6 +36,7 @@ def figures(document: ResultsDoc) -> tuple[Figure, ...]:
             wording.count(now["total_tokens"]),
             wording.relative(before and before["total_tokens"], now["total_tokens"]),
         ),
+        *([Figure("Checks", checks, "")] if (checks := wording.checks(now)) else []),
     )
 
 

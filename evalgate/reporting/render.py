@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from evalgate.errors import EvalGateError, SettingError
+from evalgate.errors import SettingError
 from evalgate.reporting.build import COMMENT, SUMMARY, build
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results import ResultsDoc
     from evalgate.reporting.build import Layout
+    from evalgate.reporting.view import Report
 
 MARKER = "<!-- evalgate:sticky v1 key={key} -->"
 SUMMARY_BYTES = 1_000_000
@@ -67,7 +68,13 @@ def _fitting(
         if measure(text) <= most:
             return text
         room = room * 3 // 4
-    raise EvalGateError(f"no report fits into {most}")
+    return _least(build(document, replace(layout, room=0), report_url=report_url), most)
+
+
+def _least(report: Report, most: int) -> str:
+    """The verdict alone, where so little room was asked for that no report fits."""
+    more = f" See the [whole report]({report.report_url})." if report.report_url else ""
+    return f"## {report.heading}\n\nMore does not fit into {most:,} characters.{more}\n"
 
 
 def _bytes(text: str) -> int:

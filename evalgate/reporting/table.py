@@ -158,7 +158,10 @@ def _sums(summary: SummaryDoc) -> Iterator[str]:
         (summary["skipped"], "skipped"),
     ]
     told = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    checks = wording.checks(summary)
     yield f"{wording.counted(summary['scenarios'], 'scenario')}: {told or 'nothing'}"
+    if checks:
+        yield f"checks: {checks}"
     yield (
         f"score {wording.score(summary['score'])}, cost {wording.dollars(summary['cost_usd'])}, latency p50"
         f" {wording.seconds(summary['latency_p50_s'])} p95 {wording.seconds(summary['latency_p95_s'])},"

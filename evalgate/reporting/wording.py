@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.models.results import SummaryDoc
+
 UNKNOWN = "unknown"
 DASH = "\u2013"
 _MINUS = "\u2212"
@@ -16,6 +18,14 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 def counted(number: int, noun: str) -> str:
     """`1 scenario`, `2 scenarios`, `1,000 scenarios`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def checks(summary: SummaryDoc) -> str:
+    """`112 passed, 3 failed, 2 not evaluable`; empty where nothing was checked."""
+    found = dict(summary).get("checks")  # a document of an earlier version has none
+    if not isinstance(found, dict):
+        return ""
+    return ", ".join(f"{number:,} {word.replace('_', ' ')}" for word, number in found.items() if number)
 
 
 def listed(parts: Sequence[str]) -> str:

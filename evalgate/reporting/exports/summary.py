@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.models.comparison import Change
-    from evalgate.models.results import SummaryDoc
-    from evalgate.models.run import Run, ScenarioResult
+    from evalgate.models.results import ChecksDoc, SummaryDoc
+    from evalgate.models.run import Run, ScenarioResult, TrialResult
 
 
 def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
@@ -52,6 +52,18 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
         "latency_p50_s": nearest_rank(latencies, 50),
         "latency_p95_s": nearest_rank(latencies, 95),
         "total_tokens": None if not tokens or None in tokens else whole(sum(filter(None, tokens))),
+        "checks": _checks(trials),
+    }
+
+
+def _checks(trials: Iterable[TrialResult]) -> ChecksDoc:
+    found = Counter(assertion.outcome for trial in trials for assertion in trial.assertions)
+    return {
+        "passed": found["passed"],
+        "failed": found["failed"],
+        "not_evaluable": found["not_evaluable"],
+        "skipped": found["skipped"],
+        "error": found["error"],
     }
 
 

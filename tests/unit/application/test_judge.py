@@ -319,3 +319,18 @@ def test_warnings_of_traces__a_long_tail_is_counted():
     warnings = run(STAR, *traces)["warnings"]
     assert len(warnings) == 51
     assert warnings[-1]["message"] == "10 more warnings of this kind"
+
+
+def test_checks__are_counted_by_outcome_and_never_mixed():
+    suite = (
+        "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: yes}, {contains: nope},"
+        " {type: cost_limit, max_usd: 1}, {when: {contains: nope}, then: [{contains: x}]},"
+        " {path: 'length(`1`)', eq: 1}]}]\n"
+    )
+    assert run(suite, good())["summary"]["checks"] == {
+        "passed": 1,
+        "failed": 1,
+        "not_evaluable": 1,
+        "skipped": 1,
+        "error": 1,
+    }

@@ -366,7 +366,16 @@ def test_comment__any_number_of_scenarios__fits_and_tells_the_true_totals(number
     assert not hard or f"{hard:,} scenario" in text.split("\n")[1]
 
 
-@pytest.mark.parametrize("room", [2_000, 3_000, 5_000, 8_000, 20_000, 60_000])
+@pytest.mark.parametrize("room", [1_000, 1_500])
+def test_comment__no_room_for_a_report__tells_the_verdict(room):
+    text = comment(many(300), max_chars=room, report_url=RUN_URL)
+    assert len(text) <= room
+    assert "EvalGate" in text.split("\n")[1]
+    assert "does not fit" in text
+    assert flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
+
+
+@pytest.mark.parametrize("room", [2_200, 3_000, 5_000, 8_000, 20_000, 60_000])
 def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
     document = many(300)
     text = comment(document, max_chars=room, report_url=RUN_URL)
