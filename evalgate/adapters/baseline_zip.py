@@ -14,6 +14,7 @@ import orjson
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.measures.redaction import redact_value
+from evalgate.models.results import BASELINE_SCHEMA
 from evalgate.models.trace_document import to_document
 from evalgate.ports import Baseline, BaselineParts
 from evalgate.reporting.exports.results_json import load as load_results
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace import Trace
     from evalgate.ports import Files, TraceSpool
-
-SCHEMA = "evalgate.baseline/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,11 @@ class BaselineZips:
             return []
         if finished is None:
             raise SettingError(Problem(f"{folder} holds no results.json", None, HOW_TO_FINISH))
-        manifest = {"schema": SCHEMA, "commit": finished["commit"], "created_at": finished["created_at"]}
+        manifest = {
+            "schema": BASELINE_SCHEMA,
+            "commit": finished["commit"],
+            "created_at": finished["created_at"],
+        }
         content = self._files.read(results, self._limits.packed, what="results")
         said = self.write(path, BaselineParts(manifest, content, b"{}", None))
         lack = Problem(
@@ -204,6 +207,6 @@ def _manifest(content: bytes) -> dict[str, Any]:
         orjson.dumps(manifest)  # can't be done with what is nested too deep to be shown
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         raise SettingError("its manifest.json is no JSON") from None
-    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        raise SettingError(f"its manifest.json is not of schema {SCHEMA}")
+    if not isinstance(manifest, dict) or manifest.get("schema") != BASELINE_SCHEMA:
+        raise SettingError(f"its manifest.json is not of schema {BASELINE_SCHEMA}")
     return manifest

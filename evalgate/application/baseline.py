@@ -12,6 +12,7 @@ import orjson
 from evalgate.errors import InvalidInput, Problem
 from evalgate.evaluators.registry import KINDS
 from evalgate.models.comparison import BaselineInfo
+from evalgate.models.results import BASELINE_SCHEMA
 from evalgate.ports import BaselineParts
 from evalgate.version import __version__
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from evalgate.ports import Baseline, BaselineFiles, TraceSpool
     from evalgate.suite.models import Configuration
 
-SCHEMA = "evalgate.baseline/1"
 SUITES_SCHEMA = "evalgate.suites/1"
 NAME = "baseline.zip"
 FOUND = frozenset({"exact", "ancestor", "latest"})
@@ -85,7 +85,7 @@ def parts_of(
 ) -> BaselineParts:
     """What goes into the baseline that this run leaves."""
     manifest: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": BASELINE_SCHEMA,
         "commit": request.commit,
         "branch": request.branch,
         "run": request.run_id,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 SCHEMA = "evalgate.results/1"
+BASELINE_SCHEMA = "evalgate.baseline/1"
+"""Of the manifest in a `baseline.zip`, which holds such a document."""
 
 
 class LocationDoc(TypedDict):

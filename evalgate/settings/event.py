@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalgate.errors import Problem
+from evalgate.measures.json_values import dig
 
 LARGEST_EVENT = 25_000_000
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -83,15 +84,6 @@ def _pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
         base_sha=_sha(dig(payload, "pull_request", "base", "sha")),
         from_fork=there is None or there != here,  # a fork that was deleted has no repository
     )
-
-
-def dig(value: Any, *keys: str) -> Any:
-    """What lies below the keys, None where the shape is another."""
-    for key in keys:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
 
 
 def _text(value: Any) -> str:

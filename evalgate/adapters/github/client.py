@@ -10,9 +10,10 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request, Sink
 from evalgate.adapters.github.retry import persist
-from evalgate.adapters.github.shapes import dig, text
+from evalgate.adapters.github.shapes import text
 from evalgate.adapters.github.site import Budget, Site, origin
 from evalgate.errors import Forbidden, NotFound, Unreachable
+from evalgate.measures.json_values import dig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.retry import AnswerLost
-from evalgate.adapters.github.shapes import dig, listed, text, whole
+from evalgate.adapters.github.shapes import listed, text, whole
 from evalgate.errors import NotFound, Unreachable
+from evalgate.measures.json_values import dig
 from evalgate.ports import Comment
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from evalgate.adapters.github.client import Refused
-from evalgate.adapters.github.shapes import dig, listed, sha, whole
+from evalgate.adapters.github.shapes import listed, sha, whole
 from evalgate.errors import NotFound
+from evalgate.measures.json_values import dig
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client

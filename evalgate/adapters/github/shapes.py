@@ -7,17 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from evalgate.measures.json_values import dig
+
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-
-
-def dig(value: Any, *keys: str) -> Any:
-    """What lies below the keys, None where there is no such thing."""
-    for key in keys:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
 
 
 def whole(value: Any) -> int | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.github.shapes import dig, text, whole
+from evalgate.adapters.github.shapes import text, whole
+from evalgate.measures.json_values import dig
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.shapes import Artifact
