@@ -4,6 +4,7 @@ EvalGateError                 70  our bug, unless a subclass says otherwise
 |-- InvalidInput               2  something a person can mend: text, place, remedy
 |   |-- SuiteError                a suite or project file (`invalid_suite`)
 |   |-- SettingError              a flag, an action input, a file named by one (`invalid_setting`)
+|   |   `-- TemplateFlaw          a template of a project's own: a warning where a verdict stands
 |   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
 |   `-- OverLimit                 a bound of the run was passed (`over_limit`)
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
@@ -72,6 +73,10 @@ class SettingError(InvalidInput):
     """A flag, an action input or a file that one names."""
 
     code = "invalid_setting"
+
+
+class TemplateFlaw(SettingError):
+    """A template of a project's own that can't be used; the comment is then ours."""
 
 
 class RefusedPath(InvalidInput):

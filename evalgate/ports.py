@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from evalgate.models.annotation import Annotation as Annotation  # noqa: PLC0414, TC001  re-exported
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime
 
     from evalgate.errors import Problem
+    from evalgate.measures.prices import Rates
+    from evalgate.models.approval import Approval, ApprovalFile
+    from evalgate.models.check_run import CheckRun
     from evalgate.models.comparison import BaselineInfo
     from evalgate.models.results import ResultsDoc
+    from evalgate.models.template_file import TemplateFile
     from evalgate.models.trace import Trace, TraceRecord
+    from evalgate.models.triggering_run import TriggeringRun
+    from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration
 
 
@@ -53,19 +59,42 @@ class SuiteSource(Protocol):
     def load(self, configs: Sequence[str]) -> Configuration:
         """Projects and suites behind the given paths; raises SuiteError with every mistake at once."""
 
+    def approvals(self, file: ApprovalFile) -> Sequence[Approval]:
+        """The approvals that a file holds; raises SuiteError with every mistake at once."""
+
+
+class PriceTable(Protocol):
+    """A list of what models cost, the same for a whole run."""
+
+    @property
+    def label(self) -> str:
+        """Its name and version."""
+
+    def rates(self, model: str, provider: str | None, request_tokens: int) -> Rates | None:
+        """Prices of a model for requests of so many input tokens; None where it is not listed."""
+
 
 class TraceSource(Protocol):
     """Where recorded traces come from."""
 
-    def read(self, patterns: Sequence[str], base: str, form: str) -> Iterator[TraceRecord]:
-        """Traces in the order of their files' paths, then of the file. `form` is `auto` or a format's name.
+    def read(self, patterns: Sequence[str], base: str, form: str | Custom) -> Iterator[TraceRecord]:
+        """Traces in the order of their files' paths, then of the file.
+
+        `form` is `auto`, a format's name, or what a suite says of its own.
 
         Damaged records are values, not exceptions. Every record has its `source` and a scenario id or
         fallback id.
         """
 
     def formats(self) -> Sequence[str]:
-        """Names that `form` may have, besides `auto`."""
+        """Names that `form` may have, besides `auto` and `custom`."""
+
+
+class TraceArchive(TraceSource, Protocol):
+    """A source that also reads traces which a baseline keeps."""
+
+    def restored(self, line: bytes) -> Trace | None:
+        """A trace out of a line of a baseline; None where it can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +112,18 @@ class BaselineFiles(Protocol):
         """Reads one back; raises SettingError (missing, damaged) or OverLimit.
 
         Not `whole`: single assertions are not checked, for a comparison reads none.
+        """
+
+    def traces(self, path: str) -> Iterator[bytes]:
+        """The traces that a baseline keeps, one document of `evalgate.trace/1` a line, as they are unpacked.
+
+        A results.json has none. Raises SettingError (missing, damaged) or OverLimit, also midway.
+        """
+
+    def suites(self, path: str) -> bytes | None:
+        """The suites that a baseline keeps, as JSON; None where it has none, as a results.json.
+
+        Raises SettingError (missing, damaged) or OverLimit.
         """
 
     def spool(self) -> TraceSpool:
@@ -130,6 +171,27 @@ class NamedFile(Protocol):
 
     def write(self, content: bytes) -> None:
         """Writes it whole; raises RefusedPath or SettingError."""
+
+
+class ApprovalSource(Protocol):
+    """Where a project keeps its approvals."""
+
+    def read(self) -> ApprovalFile | None:
+        """The file, None where there is none; raises Unreachable or InvalidInput."""
+
+
+class Fingerprints(Protocol):
+    """What files are, told in one word."""
+
+    def of(self, globs: Sequence[str]) -> str:
+        """The fingerprint of the files that match; raises InvalidInput, also where a glob finds none."""
+
+
+class TemplateSource(Protocol):
+    """Where a project keeps its own words for the comment."""
+
+    def read(self) -> TemplateFile:
+        """The template; raises Unreachable or InvalidInput."""
 
 
 class Progress(Protocol):
@@ -184,6 +246,50 @@ class PullRequest(Protocol):
 
         None where there is none and `create` is false.
         """
+
+    def head(self) -> str:
+        """The commit at its head now, empty where that is not known; raises Unreachable."""
+
+
+class CheckRuns(Protocol):
+    """Checks of our own beside those of the jobs."""
+
+    def post(self, check: CheckRun) -> None:
+        """Writes one, complete; raises Forbidden or Unreachable."""
+
+
+class OpenPullRequest(NamedTuple):
+    """A pull request that is open, and the commit at its head."""
+
+    number: int
+    head_sha: str
+
+
+class PullRequestFinder(Protocol):
+    """Finds the pull requests that a run may have been for."""
+
+    def open_from(self, run: TriggeringRun) -> Sequence[OpenPullRequest]:
+        """Open ones from the run's branch of the run's repository, at whatever commit; raises Unreachable."""
+
+
+class ReportSource(Protocol):
+    """Reports that runs left for a publishing workflow. A stranger may have made them."""
+
+    def fetch(self, run: TriggeringRun, name: str) -> str | None:
+        """Downloads the run's artifact of that name; the zip's path, None where the run left none.
+
+        Raises Unreachable, with the reason, for one that can't be had or is not what was uploaded.
+        """
+
+
+class ReportFiles(Protocol):
+    """The zip in which a report travels from one run to another."""
+
+    def pack(self, results: bytes) -> str:
+        """Writes the zip of a results document; its path."""
+
+    def unpack(self, path: str) -> bytes:
+        """The results document in a zip that a stranger may have made; raises SettingError or OverLimit."""
 
 
 class ArtifactStore(Protocol):

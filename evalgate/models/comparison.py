@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from evalgate.records import dataclass, field
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.behaviour import Behaviour
+    from evalgate.models.cause import Cause
     from evalgate.models.run import Verdict
 
 ChangeKind = Literal[
@@ -41,11 +46,26 @@ class Standing:
     costs: list[float | None] = field(default_factory=list)
     latencies: list[float | None] = field(default_factory=list)
     tokens: list[int | None] = field(default_factory=list)
+    trials: list[int] = field(default_factory=list)  # their numbers
+
+
+class CallsCompared(NamedTuple):
+    """Tool calls by name, in order: of a trial of the baseline, and of one of this run."""
+
+    trial_before: int
+    before: list[str]
+    trial: int
+    now: list[str]
 
 
 @dataclass(slots=True)
 class Change:
-    """What became of one scenario. `increases` names cost, latency or tokens over their limit."""
+    """What became of one scenario. `increases` names cost, latency or tokens over their limit.
+
+    `calls` is told where the scenario is not well and both sides have trials, `behaviour` where it got worse
+    and both recordings are at hand, `cause` where the run was judged by other rules than the baseline.
+    `p_corrected` is the p-value after the policy's correction, None where it has none.
+    """
 
     kind: ChangeKind
     reason: str
@@ -54,22 +74,62 @@ class Change:
     increases: list[str] = field(default_factory=list)
     previous_verdict: Verdict | None = None
     p_value: float | None = None
+    p_corrected: float | None = None
+    calls: CallsCompared | None = None
+    behaviour: Behaviour | None = None
+    cause: Cause | None = None
+
+
+class ChangedEvaluator(NamedTuple):
+    """A type of check whose version is another than in the baseline."""
+
+    type: str
+    before: int
+    now: int
+
+
+class Drift(NamedTuple):
+    """In what a baseline was judged otherwise than this run, and the status it has but for that."""
+
+    found: BaselineStatus
+    suites: bool  # the suites, or the project, say something else today
+    evaluators: Sequence[ChangedEvaluator]  # of the types that these suites use
 
 
 @dataclass(slots=True)
 class BaselineInfo:
-    """Which baseline a run was compared with, and how it was found."""
+    """Which baseline a run was compared with, and how it was found. `drift` is known where it drifted."""
 
     status: BaselineStatus
     sha: str | None = None
     age_seconds: int | None = None
     path: str | None = None
     distance: int | None = None  # commits between the ancestor used and the commit wanted
+    drift: Drift | None = None
+
+
+class Evidence(NamedTuple):
+    """How much the comparison as a whole can tell from noise.
+
+    `compared` scenarios were evaluated on both sides: `tested` of them have trials enough there for a test,
+    `single_trial` have one trial on a side. `expected_false_alarms` is at most how many of the tested ones
+    chance alone would call broken or fixed; None where none is tested.
+    """
+
+    compared: int
+    tested: int
+    single_trial: int
+    expected_false_alarms: float | None
 
 
 @dataclass(slots=True)
 class Comparison:
-    """Changes by scenario key, and what the baseline has that the run has not."""
+    """Changes by scenario key, and what the baseline has that the run has not.
+
+    `before` holds how the scenarios of the run stood in the baseline, by their key in the run.
+    """
 
     changes: dict[ScenarioKey, Change]
     removed: list[Standing]
+    before: dict[ScenarioKey, Standing] = field(default_factory=dict)
+    evidence: Evidence | None = None

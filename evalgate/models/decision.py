@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from evalgate.records import dataclass, field
 
 GateVerdict = Literal["pass", "fail", "cannot_judge", "invalid"]
 
 FailOn = Literal[
-    "hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "not_evaluable", "no_baseline"
+    "hard_fail",
+    "new_hard_fail",
+    "below_threshold",
+    "broken",
+    "regression",
+    "not_evaluable",
+    "stale_evidence",
+    "weakened",
+    "no_baseline",
 ]
 """Words of `fail_on` that this version can judge."""
 
-NEEDS_BASELINE: frozenset[str] = frozenset({"regression", "broken", "new_hard_fail", "no_baseline"})
+NEEDS_BASELINE: frozenset[str] = frozenset(
+    {"regression", "broken", "new_hard_fail", "weakened", "no_baseline"}
+)
 """Words that can't be judged while the baseline is unreachable."""
 
 

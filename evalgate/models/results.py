@@ -6,19 +6,17 @@ and rendered again by another. Fields may be added; none is renamed or removed u
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
+
+from evalgate.models.results_approvals import ApprovalDoc  # noqa: TC001  the schema is made of these types
+from evalgate.models.results_behaviour import BehaviourDoc  # noqa: TC001  the same
+from evalgate.models.results_figures import ComparisonDoc, FiguresDoc, VariantDoc  # noqa: TC001  the same
+from evalgate.models.results_places import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
+from evalgate.models.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
 
 SCHEMA = "evalgate.results/1"
 BASELINE_SCHEMA = "evalgate.baseline/1"
 """Of the manifest in a `baseline.zip`, which holds such a document."""
-
-
-class LocationDoc(TypedDict):
-    """A place in a suite file."""
-
-    file: str
-    line: int | None
-    column: int | None
 
 
 class ReasonDoc(TypedDict, total=False):
@@ -46,7 +44,7 @@ class SummaryDoc(TypedDict):
     """Counts and figures of the run.
 
     passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
-    unknown part are null.
+    unknown part are null. `cost_computed` counts trials whose cost was not recorded; absent where none is.
     """
 
     scenarios: int
@@ -70,14 +68,34 @@ class SummaryDoc(TypedDict):
     score: float | None
     pass_rate: float | None
     cost_usd: float | None
+    cost_computed: NotRequired[int]
     latency_p50_s: float | None
     latency_p95_s: float | None
     total_tokens: int | None
     checks: ChecksDoc
 
 
+class ChangedEvaluatorDoc(TypedDict):
+    """A type of check that these suites use and whose version is another than in the baseline."""
+
+    type: str
+    before: int
+    now: int
+
+
+class DriftDoc(TypedDict):
+    """In what a baseline was judged otherwise than this run; `found` is the status it has but for that."""
+
+    found: str
+    suites: bool
+    evaluators: list[ChangedEvaluatorDoc]
+
+
 class BaselineDoc(TypedDict):
-    """Which baseline was compared with; `summary` is its own, where one was loaded."""
+    """Which baseline was compared with; `summary` is its own, where one was loaded.
+
+    `drift` is there where the status is `drifted`.
+    """
 
     status: str
     sha: str | None
@@ -85,10 +103,25 @@ class BaselineDoc(TypedDict):
     path: str | None
     distance: int | None
     summary: SummaryDoc | None
+    drift: NotRequired[DriftDoc]
+
+
+class CallsDoc(TypedDict):
+    """Names of tool calls, in order: of one trial of the baseline, and of the worst one of this run."""
+
+    trial_before: int
+    before: list[str]
+    trial: int
+    now: list[str]
 
 
 class ChangeDoc(TypedDict):
-    """What became of a scenario since the baseline."""
+    """What became of a scenario since the baseline; `calls` where it does not pass or got worse.
+
+    `p_corrected` is the p-value after a correction for many scenarios, there where a policy asks for one;
+    `behaviour` is there where it got worse and the recordings of both sides are at hand, `cause` where the
+    rules are not those of the baseline and it is known whether they or the agent made the change.
+    """
 
     kind: str
     flags: list[str]
@@ -97,10 +130,14 @@ class ChangeDoc(TypedDict):
     increases: list[str]
     previous_verdict: str | None
     p_value: float | None
+    p_corrected: NotRequired[float | None]
+    calls: NotRequired[CallsDoc]
+    behaviour: NotRequired[BehaviourDoc]
+    cause: NotRequired[CauseDoc]
 
 
 class TraceDoc(TypedDict):
-    """Which recording a trial judged."""
+    """Which recording a trial judged; `stale` is why it is no evidence any more, where that is so."""
 
     id: str | None
     path: str
@@ -108,6 +145,10 @@ class TraceDoc(TypedDict):
     sha256: str | None
     line: int | None
     record: int | None
+    commit: NotRequired[str | None]
+    agent_hash: NotRequired[str | None]
+    recorded_at: NotRequired[str | None]
+    stale: NotRequired[str | None]
 
 
 class AssertionDoc(TypedDict):
@@ -124,8 +165,31 @@ class AssertionDoc(TypedDict):
     evidence: dict[str, Any] | None
 
 
+class ModelUsageDoc(TypedDict):
+    """Tokens of one model in requests that have the same price per token as one of `request_tokens`."""
+
+    model: str
+    provider: str | None
+    request_tokens: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int
+    cache_write_input_tokens: int
+
+
+class PricingDoc(TypedDict):
+    """How a cost was computed that was not recorded; see models.pricing.Pricing."""
+
+    table: str | None
+    usd: float | None
+    known_usd: float
+    recorded_usd: float
+    missing_models: list[str]
+    usage: list[ModelUsageDoc] | None
+
+
 class TrialDoc(TypedDict):
-    """One trace judged."""
+    """One trace judged; `pricing` stands only where its cost was to be computed."""
 
     trial: int
     trace: TraceDoc
@@ -134,6 +198,9 @@ class TrialDoc(TypedDict):
     cost_usd: float | None
     latency_seconds: float | None
     total_tokens: int | None
+    input_tokens: NotRequired[int | None]
+    output_tokens: NotRequired[int | None]
+    pricing: NotRequired[PricingDoc]
     tool_calls: list[str]
     reason: str | None
     assertions: list[AssertionDoc]
@@ -158,13 +225,15 @@ class ScenarioDoc(TypedDict):
 
 
 class SuiteDoc(TypedDict):
-    """One suite."""
+    """One suite; `variants` is empty where its scenarios have none."""
 
     suite: str
     path: str
     verdict: str
     score: float | None
     scenarios: list[ScenarioDoc]
+    variants: NotRequired[list[VariantDoc]]
+    figures: NotRequired[FiguresDoc]
 
 
 class RemovedDoc(TypedDict):
@@ -197,7 +266,11 @@ class WarningDoc(TypedDict):
 
 
 class ResultsDoc(TypedDict):
-    """The whole document; `command` is what repeats the run in a shell."""
+    """The whole document; `command` is what repeats the run in a shell.
+
+    `figures` are those of the run as a whole; `comparison` and `weakenings` stand where there was something
+    to compare with.
+    """
 
     schema: str
     evalgate_version: str
@@ -208,10 +281,13 @@ class ResultsDoc(TypedDict):
     report_only: bool
     reasons: list[ReasonDoc]
     summary: SummaryDoc | None
+    figures: NotRequired[FiguresDoc]
     baseline: BaselineDoc | None
+    comparison: NotRequired[ComparisonDoc]
     suites: list[SuiteDoc]
     removed: list[RemovedDoc]
     unclaimed: list[UnclaimedDoc]
     warnings: list[WarningDoc]
-    approvals: list[dict[str, Any]]
+    approvals: list[ApprovalDoc]
+    weakenings: NotRequired[list[WeakeningDoc]]
     command: str | None

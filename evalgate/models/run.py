@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
+    from evalgate.models.pricing import Pricing
     from evalgate.models.trace import Warning_
 
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
@@ -50,6 +52,10 @@ class TraceRef:
     sha256: str | None
     line: int | None = None
     record: int | None = None
+    commit: str | None = None  # that the recording says it is of
+    agent_hash: str | None = None  # what made it, in the recording's words
+    recorded_at: str | None = None
+    stale: str | None = None  # why it is no evidence any more, where a policy asks for fresh ones
 
 
 @dataclass(slots=True)
@@ -67,6 +73,9 @@ class TrialResult:
     tool_calls: list[str] = field(default_factory=list)
     reason: str | None = None  # why the status is `error`, where no assertion says it
     warnings: list[Warning_] = field(default_factory=list)
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    pricing: Pricing | None = None  # None where the cost is recorded or no tokens are known
 
 
 @dataclass(slots=True)
@@ -94,6 +103,35 @@ class SuiteResult:
     scenarios: list[ScenarioResult]
     skipped: int = 0
     traces: int = 0
+
+
+class Share(NamedTuple):
+    """In how many trials it held, of those in which it could be told."""
+
+    held: int
+    of: int
+
+
+@dataclass(slots=True)
+class VariantFigures:
+    """One variant of a suite, to be held beside the others.
+
+    `passed` counts scenarios that PASS; `correct_tool` trials in which the expected tool was called at all,
+    `correct_count` those in which it was called often enough (where none is expected: not at all). The rest
+    are means over the trials, None where one of them is unknown.
+    """
+
+    name: str
+    scenarios: int
+    passed: int
+    trials: int
+    correct_tool: Share
+    correct_count: Share
+    input_tokens: float | None
+    output_tokens: float | None
+    total_tokens: float | None
+    cost_usd: float | None
+    latency_seconds: float | None
 
 
 @dataclass(slots=True)

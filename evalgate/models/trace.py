@@ -8,8 +8,9 @@ did not know the price.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
+
+from evalgate.records import dataclass, field
 
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
@@ -106,10 +107,17 @@ class Usage(TypedDict):
 
 
 class Cost(TypedDict):
-    """US dollars the agent's own model calls cost (no user simulator, no judge)."""
+    """US dollars the agent's own model calls cost (no user simulator, no judge).
+
+    `computed` is tokens times the prices of `price_table`. `partial`: some of the models have no price, and
+    `known_usd` is what the others cost. `note` says why `usd` is None where the tokens are known.
+    """
 
     usd: float | None
     source: Literal["recorded", "computed", "partial", "unknown"]
+    price_table: NotRequired[str | None]
+    known_usd: NotRequired[float | None]
+    note: NotRequired[str | None]
 
 
 class Latency(TypedDict):
@@ -213,6 +221,8 @@ class Trace:
     source: Source = field(default_factory=Source)
     warnings: list[Warning_] = field(default_factory=list)
     kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
+    pricing: Any = field(default=None, init=False, repr=False, compare=False)
+    """How the cost was computed (a models.pricing.Pricing), where it was."""
     baseline: Any = field(default=None, init=False, repr=False, compare=False)
     """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
 
@@ -229,6 +239,8 @@ class Trace:
     @property
     def scores(self) -> dict[str, float | None]:
         """Imported scores by name: of several the one of the whole trace, else the lowest."""
+        if not self.evaluations:
+            return {}
         return {found["name"]: found["score_value"] for found in sorted(self.evaluations, key=_precedence)}
 
 

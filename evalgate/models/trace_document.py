@@ -28,7 +28,9 @@ TEXTS = (
     "commit",
     "agent_hash",
 )
-LISTS = ("tool_definitions", "llm_calls", "evaluations", "tags", "warnings", "metadata")
+LISTS = ("llm_calls", "evaluations", "tags", "warnings")
+AS_RECORDED = ("tool_definitions", "metadata")
+"""Fields whose content is the recorder's own: null is a value there."""
 
 
 def to_document(trace: Trace) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def to_document(trace: Trace) -> dict[str, Any]:
     document["tool_calls"] = [_known(call) for call in trace.tool_calls]
     document["response"] = _known(trace.response)
     document.update({name: value for name in LISTS if (value := _plain(getattr(trace, name)))})
+    document.update({name: value for name in AS_RECORDED if (value := getattr(trace, name))})
     if trace.usage != unknown_usage():
         document["usage"] = _known(trace.usage)
     if trace.cost != unknown_cost():
@@ -60,10 +63,8 @@ def _message(message: Message) -> dict[str, Any]:
     return known
 
 
-def _plain(value: Any) -> Any:
-    """Records of a list without what they don't know; anything else as it is."""
-    if not isinstance(value, list):
-        return value
+def _plain(value: list[Any]) -> list[Any]:
+    """Records without what they don't know; anything else as it is."""
     return [_known(item) if isinstance(item, dict) else item for item in value]
 
 

@@ -101,7 +101,7 @@ def _metadata(trace: Trace) -> dict[str, Any]:
         "evaluations": trace.scores,
         "custom": trace.metadata,
     }
-    return {**trace.metadata, **known}
+    return {**trace.metadata, **known} if trace.metadata else known
 
 
 def _exchanges(trace: Trace) -> list[dict[str, Any]]:
