@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.base import Finding
 from evalgate.models.run import AssertionResult
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking."""
+    """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking.
+
+    `written` is what the suite says, with the scheduling tool of its scenario and variant written in.
+    """
 
     name: str
     type: str
@@ -26,6 +29,7 @@ class Assertion:
     check: Check
     location: Location | None = None
     warning: str | None = None
+    written: Any = None
 
     def find(self, trace: Trace) -> Finding:
         """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
@@ -37,6 +41,8 @@ class Assertion:
     def assess(self, trace: Trace) -> AssertionResult:
         """The finding as a row of the results."""
         outcome, reason, evidence, score = self.find(trace)
+        if not reason.isprintable():  # a tool's name, say, with line breaks in it
+            reason = " ".join(reason.split())
         if score is None:
             score = 1.0 if outcome == "passed" else 0.0
         return AssertionResult(

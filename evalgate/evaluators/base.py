@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -44,7 +44,12 @@ class Settings(BaseModel):
 
 
 class Evaluator(Settings):
-    """Settings of one kind of check."""
+    """Settings of one kind of check.
+
+    `version` is a whole number from 1; it rises when the same trace could be judged otherwise.
+    """
+
+    version: ClassVar[int] = 1
 
     @abstractmethod
     def compile(self) -> Check:

@@ -2,57 +2,69 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from sys import maxsize
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.evaluators.call_index import CallIndex
 from evalgate.evaluators.steps import MATCHES
-from evalgate.measures.argument_matchers import scalar_key
+from evalgate.measures.effort import Effort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.evaluators.steps import Wanted
-    from evalgate.measures.argument_matchers import Lookup
+    from evalgate.measures.argument_lookups import Lookup
     from evalgate.models.trace import ToolCall
 
 _LOOKED_UP = 4
 """Arguments of a step that are tried for the shortest list of calls."""
+_SHORT = 4
+"""Calls in a list that no further look-up needs to shorten."""
+_CHARACTERS = 1_000
+"""Characters that are searched for a piece of text in the time of one look."""
+
+
+class _Fitting(NamedTuple):
+    """What of one kind of step is about one tool, and the comparisons it takes; none where a name is all."""
+
+    alternatives: Sequence[Wanted]
+    cost: int
 
 
 class Called:
     """Calls by position from 0. `level` is the worst judgement that still counts as a match.
 
-    `left` is how many more comparisons are made; calls that are not compared match nothing, and `is_partial`
-    says that there were some.
+    Calls that are not compared because `effort` has run out match nothing.
     """
 
     __slots__ = (
-        "_by_argument",
-        "_by_name",
         "_calls",
+        "_fitting",
+        "_index",
         "_judged",
         "_kinds",
+        "_names",
         "_places",
         "count",
-        "is_partial",
-        "left",
+        "effort",
         "level",
     )
 
-    def __init__(self, calls: Sequence[ToolCall], kinds: Sequence[Sequence[Wanted]]) -> None:
+    def __init__(
+        self, calls: Sequence[ToolCall], kinds: Sequence[Sequence[Wanted]], comparisons: int
+    ) -> None:
         self.count = len(calls)
         self.level = MATCHES
-        self.left = maxsize
-        self.is_partial = False
+        self.effort = Effort(comparisons)
         self._calls = calls
         self._kinds = kinds
-        self._judged: dict[int, bytearray] = {}  # by kind, a byte a call: 0, or 1 more than the judgement
-        self._places: dict[int, list[int]] = {}
-        self._by_argument: dict[tuple[str, str], _Index] = {}
-        self._by_name: dict[str, list[int]] = {}
+        self._names: dict[str, list[int]] = {}
+        self._judged: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        self._places: dict[int, Sequence[int]] = {}
+        self._index: dict[tuple[str, str], CallIndex] = {}
+        self._fitting: dict[int, dict[str, _Fitting]] = {}
         for at, call in enumerate(calls):
-            self._by_name.setdefault(call["name"], []).append(at)
+            self._names.setdefault(call["name"], []).append(at)
 
     def name(self, at: int) -> str:
         """The tool of a call."""
@@ -68,84 +80,66 @@ class Called:
 
     def accepts(self, kind: int, at: int) -> bool:
         """True where one of the kind's alternatives judges the call at least as well as `level`."""
-        judged = self._judged.get(kind)
-        if judged is None:
-            judged = self._judged[kind] = bytearray(self.count)
-        if not judged[at]:
-            if not self.left:
-                self.is_partial = True
+        call = self._calls[at]
+        fitting, cost = self._alternatives(kind, call["name"])
+        if not cost:
+            return bool(fitting)
+        judged = self._judged[kind]
+        verdict = judged.get(at)
+        if verdict is None:
+            if not self.effort.spend(cost):
                 return False
-            self.left -= 1
-            judged[at] = 1 + self._judge(kind, at)
-        return judged[at] <= 1 + self.level
+            verdict = judged[at] = min([wanted.judge(call) for wanted in fitting])
+        return verdict <= self.level
 
-    def _judge(self, kind: int, at: int) -> int:
-        call, wanted = self._calls[at], self._kinds[kind]
-        return wanted[0].judge(call) if len(wanted) == 1 else min(each.judge(call) for each in wanted)
+    def _alternatives(self, kind: int, name: str) -> _Fitting:
+        """What of a kind is about this tool: a bare name alone, for it rules out nothing."""
+        by_name = self._fitting.setdefault(kind, {})
+        if name not in by_name:
+            found = [wanted for wanted in self._kinds[kind] if wanted.fits_name(name)]
+            bare = [wanted for wanted in found if wanted.is_bare][:1]
+            by_name[name] = _Fitting(bare, 0) if bare else _Fitting(found, sum(each.cost for each in found))
+        return by_name[name]
+
+    def has_judged(self, verdict: int) -> bool:
+        """True where a call was judged so."""
+        return any(verdict in judged.values() for judged in self._judged.values())
+
+    def first_judged(self, verdict: int) -> tuple[int, int]:
+        """The first call that was judged so, and the kind of step."""
+        return min(
+            (at, kind)
+            for kind, judged in self._judged.items()
+            for at, found in judged.items()
+            if found == verdict
+        )
 
     def difference(self, kind: int, at: int) -> str | None:
         """What is wrong with a call of one of the kind's tools; None where it is another tool."""
-        fitting = [wanted for wanted in self._kinds[kind] if wanted.fits_name(self.name(at))]
-        told = [wanted.difference(self._calls[at]) for wanted in fitting]
-        return next(iter(told), None)
+        fitting = self._alternatives(kind, self.name(at)).alternatives
+        return fitting[0].difference(self._calls[at]) if fitting else None
 
-    def judged_as(self, verdict: int) -> list[tuple[int, int]]:
-        """The (position, kind) pairs that were judged so."""
-        return sorted(
-            (at, kind)
-            for kind, judged in self._judged.items()
-            for at, found in enumerate(judged)
-            if found == 1 + verdict
-        )
-
-    def _lists(self, wanted: Wanted) -> list[list[int]]:
-        names = [wanted.tool] if wanted.tool in self._by_name else []
-        if "*" in wanted.tool:
-            names = [name for name in self._by_name if wanted.fits_name(name)]
+    def _lists(self, wanted: Wanted) -> list[Sequence[int]]:
+        names = [wanted.tool] if wanted.tool in self._names else []
+        if "*" in wanted.tool and self.effort.look(len(self._names)):
+            names = [name for name in self._names if wanted.fits_name(name)]
         return [self._looked_up(name, wanted.lookups) for name in names]
 
-    def _looked_up(self, name: str, lookups: Sequence[Lookup]) -> list[int]:
+    def _looked_up(self, name: str, lookups: Sequence[Lookup]) -> Sequence[int]:
         """The shortest list that a lookup gives, and the calls whose arguments were not captured."""
-        if not lookups:
-            return self._by_name[name]
-        indexes = [(self._index(name, lookup.name), lookup) for lookup in lookups[:_LOOKED_UP]]
-        found = min((index.find(lookup) for index, lookup in indexes), key=len)
-        return sorted({*found, *indexes[0][0].uncaptured})
+        everything = found = self._names[name]
+        for lookup in lookups[:_LOOKED_UP]:
+            if len(found) <= _SHORT:
+                break
+            index = self._indexed(name, lookup.name)
+            if lookup.part and not self.effort.look(index.searched // _CHARACTERS):
+                break
+            found = min(found, index.find(lookup), key=len)
+        if 2 * len(found) > len(everything) or not self.effort.look(len(found)):
+            return everything
+        return sorted(found)
 
-    def _index(self, name: str, argument: str) -> _Index:
-        if (name, argument) not in self._by_argument:
-            self._by_argument[name, argument] = _Index(self._calls, self._by_name[name], argument)
-        return self._by_argument[name, argument]
-
-
-class _Index:
-    """Calls of one tool by the plain value of one argument."""
-
-    __slots__ = ("_by_key", "_numbers", "uncaptured")
-
-    def __init__(self, calls: Sequence[ToolCall], places: Sequence[int], argument: str) -> None:
-        self.uncaptured: list[int] = []
-        self._by_key: dict[Any, list[int]] = {}
-        self._numbers: list[tuple[float, int]] = []
-        for at in places:
-            given = calls[at]["arguments"]
-            if given is None:
-                self.uncaptured.append(at)
-            elif isinstance(given, dict) and argument in given:
-                self._add(given[argument], at)
-        self._numbers.sort()
-
-    def _add(self, value: Any, at: int) -> None:
-        if isinstance(value, dict | list):
-            return
-        self._by_key.setdefault(scalar_key(value), []).append(at)
-        if isinstance(value, int | float):
-            self._numbers.append((value, at))
-
-    def find(self, lookup: Lookup) -> list[int]:
-        """Positions, in any order."""
-        if lookup.keys:
-            return [at for key in lookup.keys for at in self._by_key.get(key, ())]
-        low = bisect_left(self._numbers, (lookup.low, -1))
-        high = bisect_left(self._numbers, (lookup.high, maxsize))
-        return [at for _, at in self._numbers[low:high]]
+    def _indexed(self, name: str, argument: str) -> CallIndex:
+        if (name, argument) not in self._index:
+            self._index[name, argument] = CallIndex(self._calls, self._names[name], argument)
+        return self._index[name, argument]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args, get_origin
 
 from evalgate.measures.json_values import kind, show
 
@@ -55,15 +55,18 @@ def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[Flaw]:
 
 
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:
-    path: Path = tuple(step for step in detail["loc"] if not _is_union_tag(step))
-    context = detail.get("ctx", {})
+    steps, context = detail["loc"], detail.get("ctx", {})
+    path, _ = _walk(model, steps)
     last = path[-1] if path else ""
     if detail["type"] == "extra_forbidden":
-        owner = _owner(model, path[:-1])
-        return Flaw(path, f"unknown key {show(last)}", suggest(last, _keys(owner)) if owner else None)
+        around, owner = _walk(model, steps[:-1])
+        hint = suggest(steps[-1], _keys(owner)) if owner else None
+        return Flaw((*around, steps[-1]), f"unknown key {show(steps[-1], 60)}", hint)
     if detail["type"] == "missing":
         return Flaw(path[:-1], f"`{last}` is missing")
     key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_name(path)}`"
+    if steps[-1:] == (A_NAME,):
+        key = f"a name in `{path[-2]}`"
     if meant := _meant(detail["input"], context):
         return Flaw(path, f"{key} can't be {_given(detail['input'])}", meant)
     hint = "quote it if it is text" if detail["type"] == "string_type" else None
@@ -88,22 +91,36 @@ def _is_union_tag(step: str | int) -> bool:
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "list", "dict", "none", "literal"})
 
 
-def _owner(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
-    """The model that the path leads to, where its fields are models themselves."""
-    for step in path:
-        if isinstance(step, int):
-            continue
-        field = model.model_fields.get(step)
-        inner = [] if field is None else _models_in(field.annotation)
-        if not inner:
-            return None
-        model = inner[0]
-    return model
+A_NAME = "[key]"
+"""What pydantic adds to the path of a key that can't be one."""
+
+
+def _walk(model: type[BaseModel], steps: Iterable[str | int]) -> tuple[Path, type[BaseModel] | None]:
+    """The steps that are part of the file, and the model they lead to, where fields are models themselves.
+
+    A name that the file chose is part of it, whatever it looks like.
+    """
+    path: list[str | int] = []
+    owner: type[BaseModel] | None = model
+    is_chosen = False
+    for step in steps:
+        if is_chosen:
+            path.append(step)
+            is_chosen = False
+        elif not _is_union_tag(step):
+            path.append(step)
+            if isinstance(step, str):
+                field = owner.model_fields.get(step) if owner else None
+                owner = next(iter(_models_in(field.annotation)), None) if field else None
+                is_chosen = owner is not None and field is not None and _is_mapping(field.annotation)
+    return tuple(path), owner
+
+
+def _is_mapping(annotation: object) -> bool:
+    return get_origin(annotation) is dict or any(map(_is_mapping, get_args(annotation)))
 
 
 def _models_in(annotation: object) -> list[type[BaseModel]]:
-    from typing import get_args
-
     from pydantic import BaseModel
 
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

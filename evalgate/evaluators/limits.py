@@ -18,7 +18,10 @@ Amount = Annotated[float, Field(ge=0)]
 
 
 class CostLimit(Evaluator):
-    """The agent's own model calls cost at most `max_usd` US dollars. Unknown cost is not_evaluable."""
+    """The agent's own model calls cost at most `max_usd` US dollars. Unknown cost is not_evaluable.
+
+    Recorded cost counts; without it tokens times prices, where both are known.
+    """
 
     type: Literal["cost_limit"]
     max_usd: Amount
@@ -34,7 +37,8 @@ class CostLimit(Evaluator):
         def check(trace: Trace) -> Finding:
             cost = trace.cost["usd"]
             if cost is None:
-                return Finding("not_evaluable", "cost unknown")
+                note = trace.cost.get("note")
+                return Finding("not_evaluable", f"cost unknown: {note}" if note else "cost unknown")
             outcome: Outcome = "passed" if round(cost - limit, DIGITS) <= 0 else "failed"
             found, most = told_apart(cost, limit)
             return Finding(outcome, f"cost {found} USD, limit {most}")

@@ -79,6 +79,8 @@ def _ordered(operator: str) -> Callable[[Any], Judge]:
 
 
 def _eq(value: Any) -> Judge:
+    if isinstance(value, str):  # the commonest, and equal to nothing but itself
+        return lambda actual: None if actual == value else f"{show(actual)}, expected {show(value)}"
     return lambda actual: None if equal(actual, value) else f"{show(actual)}, expected {show(value)}"
 
 
@@ -210,12 +212,13 @@ _MAKERS: dict[str, Callable[[Any], Judge]] = {
 }
 
 
-def apply(judge: Judge, actual: Any, subject: str, expectation: str) -> Finding:
-    """One judgement as a finding; a search that passed its limit is an error, never a failure."""
+def apply(judge: Judge, actual: Any, subject: str, passed: Finding) -> Finding:
+    """One judgement as a finding, `passed` where nothing is wrong.
+
+    A search that passed its limit is an error, never a failure.
+    """
     try:
         wrong = judge(actual)
     except PatternFailedError as error:
         return Finding("error", f"{subject}: {error}")
-    if wrong is None:
-        return Finding("passed", expectation)
-    return Finding("failed", f"{subject} is {wrong}")
+    return passed if wrong is None else Finding("failed", f"{subject} is {wrong}")

@@ -42,8 +42,12 @@ class Parser:
             if len(self.flaws) >= MOST_TOLD:
                 self.flaws.append(Flaw(path, f"and what is wrong with {len(raw) - index:,} more assertions"))
                 break
-            parsed.append(self._assertion(each, (*path, index), 0))
+            parsed.append(self.assertion(each, (*path, index)))
         return [each for each in parsed if each is not None]
+
+    def assertion(self, raw: Any, path: Path) -> Assertion | None:
+        """One assertion at `path`, None with its mistakes told in `flaws`."""
+        return self._assertion(raw, path, 0)
 
     def _assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
         if depth > MAX_DEPTH:
@@ -74,6 +78,7 @@ class Parser:
             check=negated(check) if settings.negate else check,
             location=self._place(path),
             warning=warning() if warning else None,
+            written=raw,
         )
 
     def _settings(self, form: Canonical, path: Path) -> Settings | None:

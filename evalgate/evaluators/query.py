@@ -41,7 +41,7 @@ class QueryAssertion(Evaluator):
     def compile(self) -> Check:
         """Compiles the expression and checks the value; raises FlawedError."""
         query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
-        subject, expectation = self.expression, self.label()
+        subject, passed = self.expression, Finding("passed", self.label())
         null_is_evidence = self.operator == "exists"
 
         def check(trace: Trace) -> Finding:
@@ -51,7 +51,7 @@ class QueryAssertion(Evaluator):
                 return Finding("error", f"{subject}: {error}")
             if actual is None and not null_is_evidence:
                 return Finding("not_evaluable", f"{subject}: path found nothing")
-            return apply(judge, actual, subject, expectation)
+            return apply(judge, actual, subject, passed)
 
         return check
 

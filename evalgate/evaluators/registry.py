@@ -68,21 +68,41 @@ class OwnKinds(Protocol):
 
 
 _own: list[OwnKinds] = []
+_named: dict[str, type[Evaluator]] = {}
 
 
 def use_own(kinds: OwnKinds) -> None:
     """From now on, in this process, a type that is not built in is looked for there."""
     _own[:] = [kinds]
+    _named.clear()
 
 
 def known_kinds() -> list[str]:
     """Every type that a suite may name."""
-    return [*KINDS, *(name for kinds in _own for name in kinds.names())]
+    return [*KINDS, *own_kinds()]
+
+
+def own_kinds() -> list[str]:
+    """The types that do not come with the gate."""
+    return [name for kinds in _own for name in kinds.names()]
 
 
 def evaluator_class(kind: str) -> type[Evaluator] | None:
     """The class of a type, None for an unknown one."""
     if kind not in KINDS:
-        return next((found for kinds in _own if (found := kinds.find(kind))), None)
+        return _own_class(kind)
     module, name = KINDS[kind]
     return cast("type[Evaluator]", getattr(import_module(f"evalgate.evaluators.{module}"), name))
+
+
+def _own_class(kind: str) -> type[Evaluator] | None:
+    found = next((found for kinds in _own if (found := kinds.find(kind))), None)
+    if found is not None:
+        _named[kind] = found
+    return found
+
+
+def versions() -> dict[str, int]:
+    """The version of every built-in evaluator, and of each own one that a suite has named."""
+    own = {kind: found.version for kind, found in _named.items()}
+    return dict(sorted({**dict.fromkeys(KINDS, 1), **own}.items()))

@@ -18,15 +18,21 @@ if TYPE_CHECKING:
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 
+def _counted(calls: int, expected: int) -> dict[str, int]:
+    """Evidence that tells the wrong tool from too few calls of the right one."""
+    return {"calls": calls, "expected_calls": expected}
+
+
 def _at_least(choice: Choice, least: int) -> Check:
     def check(trace: Trace) -> Finding:
         sure, unsure = choice.of(trace)
         told = f"{choice} was called {times(len(sure))}, expected at least {times(least)}"
+        evidence = _counted(len(sure), least)
         if len(sure) >= least:
-            return Finding("passed", told)
+            return Finding("passed", told, evidence)
         if len(sure) + len(unsure) >= least:
             return Finding("not_evaluable", f"{told}; arguments not captured in {len(unsure):,} more")
-        return Finding("failed", told if sure else f"{told}{called_instead(trace)}")
+        return Finding("failed", told if sure else f"{told}{called_instead(trace)}", evidence)
 
     return check
 

@@ -27,7 +27,9 @@ def reason(found: Alignment, steps: Steps, calls: Called, *, closed: bool, order
             parts.append(f"call {at + 1}: {shorten(calls.name(at), 60)} was not expected")
         parts.append(f"extra {listed([calls.name(at) for at in found.extra])}")
     parts.append(f"alignment: {_alignment(found, steps, calls)}")
-    return "; ".join([*parts, "too many steps and calls to compare them all"] if calls.is_partial else parts)
+    if calls.effort.ran_out:
+        parts.append("too many steps and calls to compare them all")
+    return "; ".join(parts)
 
 
 def _divergence(found: Alignment, steps: Steps, calls: Called, *, ordered: bool) -> str:

@@ -42,7 +42,7 @@ class ShorthandError(ValueError):
 def canonical(raw: Any) -> Canonical:
     """One assertion as written, in its canonical form. Raises ShorthandError."""
     if not isinstance(raw, dict):
-        raise ShorthandError((), f"an assertion is a mapping, not {kind(raw)} {show(raw, 40)}")
+        raise ShorthandError((), f"an assertion is a mapping, not {kind(raw)} {show(raw, 40)}", _typed(raw))
     if "not" in raw:
         return _negation(raw)
     if "params" in raw:
@@ -115,7 +115,7 @@ def _operator(raw: Mapping[str, Any]) -> Canonical:
     if len(operators) != 1:
         unknown = next((name for name in raw if name not in {*_OPERATOR_KEYS, *COMMON, "path"}), None)
         found = "no operator" if not operators else f"the operators {', '.join(operators)}"
-        hint = suggest(unknown, _OPERATOR_KEYS) if unknown is not None else None
+        hint = _typed(unknown) or suggest(unknown, _OPERATOR_KEYS) if unknown is not None else None
         raise ShorthandError(
             () if unknown is None else (unknown,),
             f"an assertion has a `type`, or a path with exactly one operator; this has {found}",
@@ -126,3 +126,10 @@ def _operator(raw: Mapping[str, Any]) -> Canonical:
     fields["expression"] = raw.get("path", DEFAULT_PATH)
     fields |= {name: value for name, value in raw.items() if name not in {operator, "path"}}
     return Canonical(fields, {"expression": ("path",), "value": (operator,), "operator": (operator,)})
+
+
+def _typed(word: Any) -> str | None:
+    """How to write a check of which only the name is given, or given as a key."""
+    from evalgate.evaluators.registry import known_kinds
+
+    return f"write {{type: {word}, ...}}" if isinstance(word, str) and word in known_kinds() else None

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from evalgate.evaluators.flaws import Flaw, FlawedError
-from evalgate.measures.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, lookups
+from evalgate.measures.argument_lookups import lookups
+from evalgate.measures.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, size
 from evalgate.measures.globs import matches_id
 from evalgate.measures.json_values import shorten, show
 from evalgate.measures.patterns import PatternFailedError
 from evalgate.measures.step_plans import Plan, Slot
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.evaluators.flaws import Path
-    from evalgate.measures.argument_matchers import Lookup, Matcher
+    from evalgate.measures.argument_lookups import Lookup
+    from evalgate.measures.argument_matchers import Matcher
     from evalgate.models.trace import ToolCall
 
 MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
@@ -26,6 +28,8 @@ MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
 itself failed on the call, as a pattern does that passes its time limit."""
 
 MAX_STEPS = 10_000
+_VALUES = 8
+"""Values of arguments that are compared at the cost of one comparison."""
 
 ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
 
@@ -81,7 +85,8 @@ Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
 class Wanted:
     """A tool, its arguments and its status, ready to judge calls.
 
-    `lookups` are arguments by which calls can be looked up before they are judged.
+    `lookups` are arguments by which calls can be looked up before they are judged; `cost` is what it takes to
+    judge one, in comparisons.
     """
 
     tool: str
@@ -89,15 +94,24 @@ class Wanted:
     matcher: Matcher | None = None
     status: str = "any"
     lookups: Sequence[Lookup] = ()
+    cost: int = 1
+
+    @property
+    def is_bare(self) -> bool:
+        """True where the tool is all that counts."""
+        return self.matcher is None and self.status == "any"
+
+    @property
+    def is_name(self) -> bool:
+        """True where one name is all that counts."""
+        return self.is_bare and "*" not in self.tool
 
     def fits_name(self, name: str) -> bool:
         """True where this is the tool."""
         return name == self.tool or ("*" in self.tool and matches_id(self.tool, name))
 
     def judge(self, call: ToolCall) -> int:
-        """How the call compares: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
-        if not self.fits_name(call["name"]):
-            return DIFFERS
+        """How a call of this tool compares: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
         verdict = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
         return verdict if self.status == "any" else max(verdict, self._judge_status(call))
 
@@ -147,9 +161,19 @@ class Steps:
         return " or ".join(wanted.text for wanted in self.kinds[self.plan.slots[slot].kind])
 
     @property
+    def names(self) -> list[str] | None:
+        """The tools in order, where nothing but their names and their order counts."""
+        slots = [self.plan.slots[slot] for segment in self.plan.segments for slot in segment]
+        kinds = [self.kinds[slot.kind] for slot in slots]
+        is_plain = len(self.plan.segments) == len(slots) and not any(slot.optional for slot in slots)
+        if not is_plain or not all(len(kind) == 1 and kind[0].is_name for kind in kinds):
+            return None
+        return [kind[0].tool for kind in kinds]
+
+    @property
     def is_demanding(self) -> bool:
         """True where more than names count, so that a trace may lack what is needed to tell."""
-        return any(wanted.matcher or wanted.status != "any" for kind in self.kinds for wanted in kind)
+        return any(not wanted.is_bare for kind in self.kinds for wanted in kind)
 
 
 def compile_steps(sequence: Sequence[Any]) -> Steps:
@@ -200,7 +224,7 @@ def _wanted(step: str | Step, path: Path) -> Wanted:
     if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
         return Wanted(step.tool, text, status=step.status)
     by = lookups(step.args) if step.args_match != "superset" else []
-    return Wanted(step.tool, text, matcher, step.status, by)
+    return Wanted(step.tool, text, matcher, step.status, by, 1 + size(step.args) // _VALUES)
 
 
 def entry_text(entry: Any) -> str:

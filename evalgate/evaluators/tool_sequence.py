@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -21,15 +22,20 @@ from evalgate.evaluators.steps import (
     entry_text,
 )
 from evalgate.evaluators.tools import listed
+from evalgate.measures.effort import Effort
 from evalgate.measures.json_values import shorten
 from evalgate.measures.step_plans import align_bag, align_in_order, fits_as_bag, fits_exactly, fits_in_order
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
 
-COMPARED = 100_000
-"""Comparisons of a step and a call made for the alignment alone, once it is known that they don't fit."""
+MAX_COMPARISONS = 150_000
+"""Comparisons of a step and a call, about a second of work. Only what can't be looked up is compared."""
+COMPARED = 50_000
+"""Comparisons made for the alignment alone, once it is known that steps and calls don't fit."""
 
 
 def _lower(word: Any) -> Any:
@@ -62,15 +68,22 @@ class ToolSequence(Evaluator):
         steps = compile_steps(self.sequence)
         self._must_demand(steps)
         passed = Finding("passed", self.label())
-        levels = (MATCHES, UNKNOWN, BROKEN) if steps.is_demanding else (MATCHES,)
+        levels = (UNKNOWN, BROKEN) if steps.is_demanding else ()
+        names, names_fit = steps.names, self._names_fit()
 
         def check(trace: Trace) -> Finding:
-            calls = Called(trace.agent_calls, steps.kinds)
+            agent_calls = trace.agent_calls
+            # Most sequences are names and most traces fit them: that needs no look-up of any call.
+            if names is not None and names_fit(names, [call["name"] for call in agent_calls]):
+                return passed
+            calls = Called(agent_calls, steps.kinds, MAX_COMPARISONS)
+            if self._fits(steps, calls):
+                return passed
             for level in levels:
-                calls.level = level
-                if self._fits(steps, calls):
-                    return passed if level == MATCHES else _undecided(calls)
-            return self._failed(steps, calls)
+                # Where nothing was judged so, a second look would find what the first one found.
+                if calls.has_judged(level) and self._fits_at(level, steps, calls):
+                    return _undecided(calls)
+            return _TOO_MUCH if calls.effort.ran_out else self._failed(steps, calls)
 
         return check
 
@@ -86,25 +99,57 @@ class ToolSequence(Evaluator):
     def _is_closed(self) -> bool:
         return self.mode == "exact" or self.extra_calls == "forbid"
 
+    def _names_fit(self) -> Callable[[list[str], list[str]], bool]:
+        """What `_fits` asks, of names alone."""
+        if self.mode == "any_order":
+            return _same_bag if self._is_closed else _within_bag
+        return _same if self._is_closed else _in_order
+
     def _fits(self, steps: Steps, calls: Called) -> bool:
         if self.mode == "any_order":
             return fits_as_bag(steps.plan, calls, closed=self._is_closed)
         return (fits_exactly if self._is_closed else fits_in_order)(steps.plan, calls)
+
+    def _fits_at(self, level: int, steps: Steps, calls: Called) -> bool:
+        calls.level = level
+        return not calls.effort.ran_out and self._fits(steps, calls)
 
     def _failed(self, steps: Steps, calls: Called) -> Finding:
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]
             return Finding("failed", f"no tool calls made, expected {listed(texts)}")
-        calls.level, calls.left = MATCHES, COMPARED
+        calls.level, calls.effort = MATCHES, Effort(COMPARED)
         ordered = self.mode != "any_order"
         found = (align_in_order if ordered else align_bag)(steps.plan, calls)
         told = reason(found, steps, calls, closed=self._is_closed, ordered=ordered)
         return Finding("failed", told, evidence(found, steps, calls))
 
 
+def _same(names: list[str], called: list[str]) -> bool:
+    return names == called
+
+
+def _in_order(names: list[str], called: list[str]) -> bool:
+    rest = iter(called)
+    return all(name in rest for name in names)
+
+
+def _same_bag(names: list[str], called: list[str]) -> bool:
+    return len(names) == len(called) and sorted(names) == sorted(called)
+
+
+def _within_bag(names: list[str], called: list[str]) -> bool:
+    return Counter(names) <= Counter(called)
+
+
+_TOO_MUCH = Finding(
+    "error", f"too many steps and calls to tell: more than {MAX_COMPARISONS:,} comparisons are not made"
+)
+
+
 def _undecided(calls: Called) -> Finding:
     """It would fit if all that could not be judged were right; the first such call is told."""
-    at, kind = calls.judged_as(calls.level)[0]
+    at, kind = calls.first_judged(calls.level)
     outcome: Outcome = "not_evaluable" if calls.level == UNKNOWN else "error"
     return Finding(outcome, f"call {at + 1} {shorten(calls.name(at), 60)}: {calls.difference(kind, at)}")

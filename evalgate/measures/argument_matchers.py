@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from evalgate.measures.argument_lookups import DEFAULT_TOLERANCE, MAX_DEPTH, is_plain
 from evalgate.measures.json_values import equal, kind, shorten, show
 from evalgate.measures.matching import Matching
 from evalgate.measures.means import DIGITS
 from evalgate.measures.patterns import Pattern, PatternError
+from evalgate.measures.repeats import hashable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
 Path = tuple[str | int, ...]
 ArgsMatch = Literal["subset", "exact", "superset", "ignore"]
-
-MAX_DEPTH = 32
-"""Levels of lists and objects in what a suite demands."""
-DEFAULT_TOLERANCE = 1e-6
 
 ABSENT: Any = object()
 """Stands for an argument that the call does not have."""
@@ -68,38 +67,15 @@ def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
     return _object(children, needs_all=mode != "superset", closed=mode != "subset", wanted="an object")
 
 
-class Lookup(NamedTuple):
-    """Where an argument's value must be found: among plain values by their keys, or else in a range."""
-
-    name: str
-    keys: Sequence[Any]
-    low: float = 0.0
-    high: float = 0.0
-
-
-def lookups(args: Mapping[str, Any]) -> list[Lookup]:
-    """What calls can be looked up by before their arguments are compared; rules out only what can't match."""
-    found = [_lookup(name, value) for name, value in args.items()]
-    return [lookup for lookup in found if lookup is not None]
-
-
-def _lookup(name: str, value: Any) -> Lookup | None:
-    if isinstance(value, dict) and "$approx" in value:
-        try:
-            centre, tolerance = float(value["$approx"]), float(value.get("$tol", DEFAULT_TOLERANCE))
-        except OverflowError:
-            return None
-        reach = tolerance + 1e-8 + 1e-12 * (abs(centre) + tolerance)  # more than rounding can hide
-        return Lookup(name, (), centre - reach, centre + reach)
-    members = value["$in"] if isinstance(value, dict) and "$in" in value else [value]
-    if any(isinstance(member, dict | list) for member in members):
-        return None
-    return Lookup(name, [scalar_key(member) for member in members])
-
-
-def scalar_key(value: Any) -> Any:
-    """A key for a value that is no list and no object; true is not 1."""
-    return (isinstance(value, bool), value)
+def size(value: Any) -> int:
+    """How many values are compared at most where a call is held against `value`."""
+    if not isinstance(value, dict | list):
+        return 1
+    below = sum(map(size, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict) and isinstance(unordered := value.get("$unordered"), list):
+        special = [size(each) for each in unordered if not is_plain(each)]
+        return below + len(unordered) * sum(special)
+    return 1 + below
 
 
 def _compile(value: Any, path: Path) -> Matcher:
@@ -261,17 +237,38 @@ def _unordered(value: Any, path: Path) -> Matcher:
     if not isinstance(value, list):
         raise MatcherError(path, f"`$unordered` is a list, not {kind(value)} {show(value, 40)}")
     children = [_compile(each, (*path, index)) for index, each in enumerate(value)]
+    plain = Counter(hashable(each) for each in value if is_plain(each))
+    special = [child for child, each in zip(children, value, strict=True) if not is_plain(each)]
     wanted = f"{show(value, 60)} in any order"
 
     def look(actual: Any) -> Mismatch | None:
-        if not isinstance(actual, list) or len(actual) != len(children):
-            return Mismatch((), wanted, actual)
-        places = range(len(actual))
-        pairs = Matching(lambda _: places, lambda index, place: children[index](actual[place]) is None)
-        right = all(pairs.add(index, index) for index in places)
+        right = (
+            isinstance(actual, list)
+            and len(actual) == len(children)
+            and (left := _without(actual, plain)) is not None
+            and _fit_in_any_order(left, special)
+        )
         return None if right else Mismatch((), wanted, actual)
 
     return look
+
+
+def _without(actual: Sequence[Any], plain: Mapping[Hashable, int]) -> list[Any] | None:
+    """What is left once every plain value has taken one that equals it; None where one finds none."""
+    due, left = dict(plain), list[Any]()
+    for value in actual:
+        key = hashable(value)
+        if due.get(key):
+            due[key] -= 1
+        else:
+            left.append(value)
+    return None if any(due.values()) else left
+
+
+def _fit_in_any_order(values: Sequence[Any], matchers: Sequence[Matcher]) -> bool:
+    places = range(len(values))
+    pairs = Matching(lambda _: places, lambda index, place: matchers[index](values[place]) is None)
+    return all(pairs.add(index, index) for index in places)
 
 
 _MAKERS: dict[str, Callable[[Any, Path], Matcher]] = {

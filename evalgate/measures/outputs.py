@@ -27,7 +27,14 @@ def text_of(value: Any) -> str:
     >>> text_of("5"), text_of({"a": [1, None]})
     ('5', '{"a":[1,null]}')
     """
-    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    if isinstance(value, str):
+        return value
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:  # a whole number of more than 64 bits
+        import json
+
+        return json.dumps(value, separators=(",", ":"))
 
 
 def beginning(text: str) -> str:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from math import prod
+from time import perf_counter
+
+from evalgate.measures.required_text import required_text
 
 MAX_LENGTH = 2_000
 MAX_UNROLLED = 100_000
 """Steps of a compiled pattern: the engine writes `a{1000}` out as a thousand steps before any time limit."""
 MAX_SUBJECT = 1_000_000
 MAX_SECONDS = 1.0
+MAX_SLOW_SECONDS = 5.0
+"""What all slow searches of one pattern may take together."""
+SLOW = 0.02
+"""Seconds from which a search is slow: patterns as people write them are not, on any text."""
 
 _COUNT = re.compile(r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])")
 _VERBOSE = re.compile(r"\(\?[A-Za-z0-9]*x")
@@ -28,19 +35,23 @@ class PatternFailedError(ValueError):
 
 
 class Pattern:
-    """One compiled pattern. After its first time-out every further search of it fails at once."""
+    """One compiled pattern. Once a search, or all slow ones together, took too long, every further one fails.
 
-    __slots__ = ("_compiled", "_exhausted", "source")
+    `required` is text without which nothing matches; a text that lacks it is not searched.
+    """
 
-    def __init__(self, source: str) -> None:
+    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "required", "source")
+
+    def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
         if len(source) > MAX_LENGTH:
             raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
         import regex  # a run without patterns does not pay for it
 
         if _unrolled(source) > MAX_UNROLLED:
             raise PatternError("the counts in this pattern make it too large")
-        self.source = source
+        self.source, self.required = source, required_text(source)
         self._exhausted = False
+        self._slow_seconds = slow_seconds
         try:
             self._compiled = regex.compile(source, cache_pattern=False)
         except regex.error as error:
@@ -51,18 +62,25 @@ class Pattern:
 
     def found_in(self, text: str) -> bool:
         """True where the pattern matches somewhere in `text`. Raises PatternFailedError."""
+        if self.required not in text:
+            return False
         if self._exhausted:
             raise PatternFailedError("the pattern passed its time limit earlier in this run")
         if len(text) > MAX_SUBJECT:
             raise PatternFailedError(f"a text of more than {MAX_SUBJECT:,} characters is not searched")
+        started = perf_counter()
         try:
-            return self._compiled.search(text, timeout=MAX_SECONDS) is not None
+            found = self._compiled.search(text, timeout=MAX_SECONDS) is not None
         except TimeoutError:
             self._exhausted = True
             raise PatternFailedError(f"the pattern needs more than {MAX_SECONDS:g} s on this text") from None
         except MemoryError:
             self._exhausted = True
             raise PatternFailedError("the pattern needs more memory than there is") from None
+        if (took := perf_counter() - started) > SLOW:
+            self._slow_seconds -= took
+            self._exhausted = self._slow_seconds < 0
+        return found
 
 
 def _unrolled(source: str) -> int:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import jmespath
-from jmespath import exceptions, functions, visitor
+from jmespath import exceptions, functions
 
 from evalgate.measures.json_values import show
+from evalgate.measures.queries_budget import MAX_ELEMENTS, MAX_SECONDS, Budget, QueryFailedError
+from evalgate.measures.queries_closures import Compiler, NotCovered
+from evalgate.measures.queries_functions import Functions
+from evalgate.measures.queries_tree import FIXED, SELECTIONS, Node, kinds, sees_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["MAX_ELEMENTS", "MAX_SECONDS", "Query", "QueryError", "QueryFailedError", "View"]
 
 MAX_LENGTH = 1_000
 MAX_NODES = 200
 MAX_DEPTH = 50
-MAX_ELEMENTS = 1_000_000
-MAX_SECONDS = 1.0
-
-Node = Any  # jmespath's own tree: dictionaries with type, children and value
 
 
 class View(Protocol):
@@ -38,22 +41,21 @@ class QueryError(ValueError):
         self.position = position
 
 
-class QueryFailedError(ValueError):
-    """The expression is fine, this input is not: a wrong type for a function, or too much work."""
-
-
 class Query:
     """One compiled expression; one serves a whole run, a search at a time."""
 
-    __slots__ = ("_ast", "_interpreter", "_names", "_needs_whole", "expression")
+    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "expression")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
-        self._ast = _parse(expression)
-        _check(self._ast)
-        self._needs_whole = _sees_root(self._ast)
-        self._names = _plain_names(self._ast)
-        self._interpreter = _Bounded()  # kept: making one costs more than most searches
+        tree = _parse(expression)
+        _check(tree)
+        found = kinds(tree)
+        self._needs_whole = sees_root(tree)
+        self._may_multiply = bool(found & SELECTIONS)
+        self._is_fixed = found <= FIXED
+        self._budget = Budget()
+        self._find = _compiled(tree, self._budget)
 
     def search(self, view: View) -> Any:
         """What the expression finds, None for nothing. Raises QueryFailedError."""
@@ -61,13 +63,13 @@ class Query:
 
     def search_value(self, value: Any) -> Any:
         """The same on plain JSON."""
-        if self._names is not None:
-            for name in self._names:
-                value = value.get(name) if hasattr(value, "get") else None
-            return value
+        if self._is_fixed:
+            return self._find(value)
         try:
-            self._interpreter.begin()
-            return self._interpreter.visit(self._ast, value)
+            self._budget.begin()
+            found = self._find(value)
+            if self._may_multiply:
+                self._budget.weigh(found)
         except QueryFailedError:
             raise
         except exceptions.JMESPathTypeError as error:
@@ -75,6 +77,18 @@ class Query:
             raise QueryFailedError(f"function {error.function_name}() can't take {given}") from None
         except Exception as error:  # noqa: BLE001  (the library lets TypeError and MemoryError through)
             raise QueryFailedError(f"the expression failed on this trace ({type(error).__name__})") from None
+        return found
+
+
+def _compiled(tree: Node, budget: Budget) -> Callable[[Any], Any]:
+    library = Functions(budget)
+    try:
+        return Compiler(budget, library).step(tree)
+    except NotCovered:
+        from evalgate.measures.queries_interpreter import Interpreter
+
+        interpreter = Interpreter(budget, library)
+        return lambda value: interpreter.visit(tree, value)
 
 
 def _parse(expression: str) -> Node:
@@ -126,59 +140,3 @@ def _check_function(node: Node) -> None:
     variadic = bool(signature and signature[-1].get("variadic"))
     if given < len(signature) or (given > len(signature) and not variadic):
         raise QueryError(f"{name}() takes {len(signature)} arguments, not {given}")
-
-
-def _plain_names(node: Node) -> list[str] | None:
-    """The names of an expression like `a.b.c`, which most are and which need no interpreter."""
-    if node["type"] == "field":
-        return [node["value"]]
-    if node["type"] == "subexpression" and all(child["type"] == "field" for child in node["children"]):
-        return [child["value"] for child in node["children"]]
-    return None
-
-
-def _sees_root(node: Node) -> bool:
-    """True where the expression looks at the view itself (`@`, `*`) and not only at named sections."""
-    kind, children = node["type"], node["children"]
-    if kind in {"current", "identity"}:
-        return True
-    if kind in {"field", "literal", "expref", "index", "slice"}:
-        return False
-    if kind in {
-        "subexpression",
-        "index_expression",
-        "pipe",
-        "projection",
-        "value_projection",
-        "filter_projection",
-    }:
-        return _sees_root(children[0])
-    return any(_sees_root(child) for child in children)
-
-
-class _Bounded(visitor.TreeInterpreter):
-    """jmespath's own interpreter, counting what it produces and refusing numbers that are none."""
-
-    def begin(self) -> None:
-        """A new search has the whole budget."""
-        self._left = MAX_ELEMENTS
-        self._until = 0.0
-
-    def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
-        value = super().visit(node, *args, **kwargs)
-        if isinstance(value, float) and not isfinite(value):  # to_number('NaN'): true in no comparison
-            raise QueryFailedError("the expression makes a number that is not finite")
-        size = len(value) if isinstance(value, list) else len(value) >> 4 if isinstance(value, str) else 0
-        before = self._left
-        self._left = before - 1 - size
-        if self._left >> 12 != before >> 12:
-            self._look_at_the_clock()
-        return value
-
-    def _look_at_the_clock(self) -> None:
-        now = monotonic()
-        self._until = self._until or now + MAX_SECONDS
-        if self._left < 0 or now > self._until:
-            raise QueryFailedError(
-                f"the expression needs more than {MAX_ELEMENTS:,} elements or {MAX_SECONDS:g} s"
-            )

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections import Counter
 from heapq import merge
+from itertools import groupby, repeat, takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from evalgate.measures.matching import Matching
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.measures.effort import Effort
 
 MAX_CELLS = 100_000
 """Steps times calls up to which the printed alignment is the best one; beyond it the first that is found."""
@@ -36,11 +41,15 @@ class Plan:
 
 
 class Calls(Protocol):
-    """The calls of one trace, by position from 0."""
+    """The calls of one trace, by position from 0. Where `effort` runs out, none fits from then on."""
 
     @property
     def count(self) -> int:
         """How many there are."""
+
+    @property
+    def effort(self) -> Effort:
+        """The work that may still be done on them."""
 
     def candidates(self, kind: int) -> Sequence[int]:
         """Positions, ascending, outside of which nothing is accepted."""
@@ -68,6 +77,8 @@ def fits_exactly(plan: Plan, calls: Calls) -> bool:
         return False
     reached = {0}
     for segment in plan.segments:
+        if not calls.effort.look(len(reached)):
+            return False
         reached = {end for start in reached for end in _ends(plan, segment, calls, start)}
     return calls.count in reached
 
@@ -81,20 +92,44 @@ def _ends(plan: Plan, segment: Sequence[int], calls: Calls, start: int) -> Itera
         if start < calls.count and calls.accepts(plan.slots[segment[0]].kind, start):
             yield start + 1
         return
-    anyone, needed = _members(plan, segment, calls), _members(plan, required, calls)
-    for at in range(start, min(start + len(segment), calls.count)):
-        if not anyone.add(at, at):
+    anyone, needed = _Group(plan, segment, calls), _Group(plan, required, calls)
+    stop = start + len(segment)
+    for expected, (at, kinds) in zip(range(start, stop), _arrivals(anyone, calls, start), strict=False):
+        if at != expected or not anyone.add(at, kinds):
             return
         # Where all calls can be matched, and all required slots can, one matching does both.
-        needed.add(at, at)
+        needed.add(at, kinds)
         if len(needed) == len(required):
             yield at + 1
 
 
-def _members(plan: Plan, slots: Sequence[int], calls: Calls) -> Matching:
-    """Calls, to be added one by one, and the slots of a group."""
-    kinds, places = [plan.slots[slot].kind for slot in slots], range(len(slots))
-    return Matching(lambda _: places, lambda at, member: calls.accepts(kinds[member], at))
+class _Group:
+    """Slots that calls, added one by one, are to fill: slots of one kind are one, with room for several."""
+
+    def __init__(self, plan: Plan, slots: Sequence[int], calls: Calls) -> None:
+        self.room = Counter(plan.slots[slot].kind for slot in slots)
+        self._wanting: dict[int, Sequence[int]] = {}
+        self._pairs = Matching(
+            self._wanting.__getitem__, lambda at, kind: calls.accepts(kind, at), self.room, calls.effort
+        )
+
+    def __len__(self) -> int:
+        """Slots that have a call."""
+        return len(self._pairs)
+
+    def add(self, at: int, kinds: Iterable[int]) -> bool:
+        """One more call, which may be of these kinds; False where not all calls so far can have a slot."""
+        self._wanting[at] = [kind for kind in kinds if kind in self.room]
+        return self._pairs.add(at, at)
+
+
+def _arrivals(group: _Group, calls: Calls, start: int) -> Iterator[tuple[int, list[int]]]:
+    """The calls that may fill a slot of the group, as they come, each with the kinds it may be of."""
+    if not calls.effort.look(len(group.room)):
+        return
+    waiting = (zip(_from(calls.candidates(kind), start), repeat(kind)) for kind in group.room)
+    for at, kinds in groupby(merge(*waiting), key=itemgetter(0)):
+        yield at, [kind for _, kind in kinds]
 
 
 def _add(pairs: Matching, plan: Plan, slots: Sequence[int]) -> bool:
@@ -122,34 +157,40 @@ def fits_in_order(plan: Plan, calls: Calls) -> bool:
 
 
 def _first(kind: int, calls: Calls, start: int) -> int | None:
-    places = calls.candidates(kind)
-    for index in range(bisect_left(places, start), len(places)):
-        if calls.accepts(kind, places[index]):
-            return places[index]
+    for at in _from(calls.candidates(kind), start):
+        if calls.accepts(kind, at):
+            return at
+        if calls.effort.ran_out:
+            return None
     return None
 
 
 def _group_end(plan: Plan, required: Sequence[int], calls: Calls, start: int) -> int | None:
     """The first position by which every slot of a group can have a call of its own."""
-    kinds = dict.fromkeys(plan.slots[slot].kind for slot in required)
-    pairs, before = _members(plan, required, calls), -1
-    for at in merge(*(_from(calls.candidates(kind), start) for kind in kinds)):
-        if at != before and pairs.add(at, at) and len(pairs) == len(required):
+    group = _Group(plan, required, calls)
+    for at, kinds in _arrivals(group, calls, start):
+        if group.add(at, kinds) and len(group) == len(required):
             return at + 1
-        before = at
+        if calls.effort.ran_out:
+            return None
     return None
 
 
-def _from(places: Sequence[int], start: int) -> Iterable[int]:
+def _from(places: Sequence[int], start: int) -> Iterator[int]:
     return (places[index] for index in range(bisect_left(places, start), len(places)))
 
 
 def fits_as_bag(plan: Plan, calls: Calls, *, closed: bool) -> bool:
     """Each required slot has a call of its own, wherever it stands; `closed`: and each call has a slot."""
-    pairs, everything = Matching(calls.candidates, calls.accepts), range(len(plan.slots))
+    pairs, everything = _anywhere(calls), range(len(plan.slots))
     if not closed:
         return all(pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(everything))
     return _add(pairs, plan, everything) and len(pairs) == calls.count
+
+
+def _anywhere(calls: Calls) -> Matching:
+    """Slots, to be added one by one, and the calls of the whole trace."""
+    return Matching(calls.candidates, calls.accepts, effort=calls.effort)
 
 
 def align_bag(plan: Plan, calls: Calls) -> Alignment:
@@ -158,7 +199,7 @@ def align_bag(plan: Plan, calls: Calls) -> Alignment:
 
 
 def _bag(plan: Plan, calls: Calls) -> dict[int, int]:
-    pairs = Matching(calls.candidates, calls.accepts)
+    pairs = _anywhere(calls)
     _add(pairs, plan, range(len(plan.slots)))
     return pairs.right_of
 
@@ -198,11 +239,9 @@ def _pairs_in_order(plan: Plan, order: Sequence[int], calls: Calls) -> dict[int,
 
 def _best(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
     """A longest common subsequence in which a required slot outweighs all optional ones."""
-    gains, fits = [], []
-    for slot in order:
-        kind, optional = plan.slots[slot]
-        gains.append(1 if optional else len(order) + 1)
-        fits.append({at for at in calls.candidates(kind) if at in places and calls.accepts(kind, at)})
+    gains = [1 if plan.slots[slot].optional else len(order) + 1 for slot in order]
+    fitting = {kind: _within(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}}
+    fits = [fitting[plan.slots[slot].kind] for slot in order]
     best = [[0] * (len(places) + 1) for _ in range(len(order) + 1)]
     for i in range(len(order) - 1, -1, -1):
         row, below, gain, fit = best[i], best[i + 1], gains[i], fits[i]
@@ -219,6 +258,11 @@ def _best(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict
         else:
             j += 1
     return pairs
+
+
+def _within(places: range, kind: int, calls: Calls) -> set[int]:
+    near = takewhile(places.__contains__, _from(calls.candidates(kind), places.start))
+    return {at for at in near if calls.accepts(kind, at)}
 
 
 def _greedy(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:

@@ -1,0 +1,56 @@
+"""Tokens times prices."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.pricing import ModelUsage
+
+PER = 1_000_000
+DIGITS = 12
+"""Digits after the point of a computed amount: single tokens cost down to 1e-8 US dollars."""
+
+REQUEST_SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
+"""Input tokens of a request above which one provider or another charges more for all of them."""
+
+
+class Rates(NamedTuple):
+    """US dollars per million tokens; `input` is for tokens that came from no cache and went to none."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+
+def least_request(input_tokens: int) -> int:
+    """The smallest request that has the same price per token.
+
+    >>> least_request(0), least_request(32_000), least_request(150_000)
+    (1, 1, 128001)
+    """
+    place = bisect_left(REQUEST_SIZES, input_tokens)
+    return REQUEST_SIZES[place - 1] + 1 if place else 1
+
+
+def dollars(rates: Rates, usage: ModelUsage) -> float:
+    """What the tokens cost. More cached tokens than input tokens are charged as cached ones only."""
+    read, written = usage["cache_read_input_tokens"], usage["cache_write_input_tokens"]
+    fresh = max(0, usage["input_tokens"] - read - written)
+    amounts = (
+        fresh * rates.input,
+        read * rates.cache_read,
+        written * rates.cache_write,
+        usage["output_tokens"] * rates.output,
+    )
+    return fsum(amounts) / PER
+
+
+def total(amounts: Iterable[float]) -> float:
+    """A sum of amounts that does not depend on their order."""
+    return round(fsum(amounts), DIGITS)
