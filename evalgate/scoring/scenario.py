@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.intervals import wilson
 from evalgate.measures.means import DIGITS, mean_score
+from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
     hard_failed,

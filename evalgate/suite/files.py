@@ -7,23 +7,27 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from evalgate.models.trace import MAX_ID_LENGTH
-from evalgate.suite.policy import Closed, FailOnList, RegressionPolicy, Share
+from evalgate.models.weakening import OnWeakening
+from evalgate.suite.custom_file import CustomEntry
+from evalgate.suite.policy import Closed, FailOnList, FreshnessPolicy, RegressionPolicy, Share, one_as_list
 
 
 def _number_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _one_as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 Id = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=MAX_ID_LENGTH)]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
 Globs = Annotated[
-    list[Annotated[str, Field(min_length=1)]], BeforeValidator(_one_as_list), Field(min_length=1)
+    list[Annotated[str, Field(min_length=1)]], BeforeValidator(one_as_list), Field(min_length=1)
 ]
+Tool = Annotated[str, Field(min_length=1, max_length=512)]
+MAX_NAME = 200
+"""Characters of a suite's name."""
+MAX_VARIANTS = 100
+MAX_PRICES = 1_000
+Price = Annotated[float, Field(ge=0, le=1e6)]
 Assertions = list[Any]
 """Checked by the evaluators' own parser, which knows the short forms."""
 
@@ -58,14 +62,21 @@ class PolicyEntry(Closed):
     fail_on: FailOnList | None = None
     regression: RegressionPolicy | None = None
     min_evaluated: Share | None = None
+    freshness: FreshnessPolicy | None = None
+    on_weakening: OnWeakening | None = None
 
 
 class Defaults(Closed):
-    """What every scenario gets: assertions come first, scalars where nothing nearer says otherwise."""
+    """What every scenario gets: assertions come first, the rest where nothing nearer says otherwise.
+
+    `traces` are relative to the project file.
+    """
 
     assertions: Assertions = Field(default_factory=list)
+    traces: Globs | None = None
     threshold: Share | None = None
     format: str | None = None
+    custom: CustomEntry | None = None
     scenario_from: str | None = None
 
 
@@ -75,41 +86,77 @@ class SuiteDefaults(Closed):
     assertions: Assertions = Field(default_factory=list)
 
 
+class VariantEntry(Closed):
+    """One way the same scenarios were run: which traces are of it, and what it calls the scheduling tool.
+
+    `match` must hold beside the scenario's own. `tool` takes the place of the scenario's `expected_tool`, and
+    `action` narrows it to calls whose argument `action` has this value.
+    """
+
+    match: MatchEntry = MatchEntry.unsaid()
+    tool: Tool | None = None
+    action: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+
+
+VariantName = Annotated[str, Field(min_length=1, max_length=100)]
+Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIANTS)]
+
+
 class ScenarioEntry(Closed):
     """One scenario as written.
 
     `prompt` and `category` are for people. `expected_tool` asks for at least `min_calls` calls of a tool;
-    null asks for none.
+    null asks for none. `variants` stand in for the suite's; empty: none.
     """
 
     id: Id
     description: Text | None = None
     prompt: Text | None = None
     category: Tag | None = None
-    expected_tool: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+    expected_tool: Tool | None = None
     min_calls: Annotated[int, Field(ge=0)] | None = None
     tags: list[Tag] = Field(default_factory=list)
     match: MatchEntry | None = None
     threshold: Share | None = None
     optional: bool = False
     allow_errors: bool = False
-    trials: TrialsEntry = TrialsEntry()
+    trials: TrialsEntry = TrialsEntry.unsaid()
+    variants: Variants | None = None
     assertions: Assertions = Field(default_factory=list)
 
 
-class SuiteFile(Closed):
-    """One suite as written."""
+class PriceEntry(Closed):
+    """What a model costs, in US dollars per million tokens.
 
-    version: Literal[1]
-    suite: Annotated[str, Field(min_length=1, max_length=200)]
+    `input` is for tokens that no cache is about; without `cache_read` or `cache_write` those cost the same.
+    """
+
+    input: Price
+    output: Price
+    cache_read: Price | None = None
+    cache_write: Price | None = None
+
+
+ModelName = Annotated[str, Field(min_length=1, max_length=512)]
+Prices = Annotated[dict[ModelName, PriceEntry | None], Field(max_length=MAX_PRICES)]
+
+
+class SuiteFile(Closed):
+    """One suite as written; without `suite` the file's name is its name."""
+
+    version: Literal[1] = 1
+    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = None
     description: Text | None = None
     traces: Globs | None = None
     format: str | None = None
+    custom: CustomEntry | None = None
     scenario_from: str | None = None
     threshold: Share | None = None
-    defaults: SuiteDefaults = SuiteDefaults()
+    defaults: SuiteDefaults = SuiteDefaults.unsaid()
+    variants: Variants = Field(default_factory=dict)
     scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)]
-    policy: PolicyEntry = PolicyEntry()
+    prices: Prices = Field(default_factory=dict)
+    policy: PolicyEntry = PolicyEntry.unsaid()
 
 
 class ProjectFile(Closed):
@@ -117,5 +164,6 @@ class ProjectFile(Closed):
 
     version: Literal[1]
     suites: Globs
-    defaults: Defaults = Defaults()
-    policy: PolicyEntry = PolicyEntry()
+    defaults: Defaults = Defaults.unsaid()
+    prices: Prices = Field(default_factory=dict)
+    policy: PolicyEntry = PolicyEntry.unsaid()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from evalgate.records import dataclass
+from evalgate.suite.prices import OwnPrices
 
 if TYPE_CHECKING:
     import re
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
     from evalgate.evaluators.assertion import Assertion
     from evalgate.measures.queries import Query
     from evalgate.scoring.scenario import TrialRules
+    from evalgate.suite.custom import Custom
     from evalgate.suite.files import PolicyEntry
+
+NO_PRICES = OwnPrices()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +37,27 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """One of several ways the scenarios of a suite were run.
+
+    A trace is of it if `match` holds beside the scenario's own. `tool` and `action` are the calls that
+    scheduling checks look at, None where the scenario decides.
+    """
+
+    name: str
+    match: Match
+    tool: str | None
+    action: str | None
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
-    """One situation to judge. An id with `*` stands for one scenario of every id it matches."""
+    """One situation to judge, in one variant where the suite has any.
+
+    An id with `*` stands for one scenario of every id it matches. Scenarios of one entry stand together: they
+    differ in `variant` and `assertions` only.
+    """
 
     id: str
     match: Match
@@ -41,6 +65,7 @@ class Scenario:
     rules: TrialRules
     assertions: Sequence[Assertion]
     location: Location | None
+    variant: Variant | None = None
 
     @property
     def is_glob(self) -> bool:
@@ -50,17 +75,26 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One suite file. `folder` is what its globs are relative to; `traces` None where it names none."""
+    """One suite file. `folder` is where it lies, and what paths of `match` are relative to.
+
+    `traces` are relative to `traces_folder`, which is the project's where those are the project's; None where
+    neither names any. `custom` says how traces are read where `form` is `custom`; None otherwise.
+    `form_at` is where the file says its `form`; None where it does not.
+    """
 
     name: str
     path: str
     folder: str
     traces: Sequence[str] | None
+    traces_folder: str
     form: str
+    custom: Custom | None
     scenario_from: Query | None
     scenarios: Sequence[Scenario]
     policy: PolicyEntry
     written: dict[str, Any]  # the file's own content, for the baseline
+    prices: OwnPrices = NO_PRICES  # its own before its project's
+    form_at: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +105,4 @@ class Configuration:
     policy: PolicyEntry
     warnings: Sequence[Problem]
     written: dict[str, Any]  # the project file's own content, {} without one
+    prices: OwnPrices = NO_PRICES

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from datetime import timedelta
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evalgate.models.decision import FailOn
+from evalgate.models.weakening import OnWeakening
 
 Share = Annotated[float, Field(ge=0, le=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def one_as_list(value: Any) -> Any:
+    """A single text as the list of it."""
+    return [value] if isinstance(value, str) else value
 
 
 class Closed(BaseModel):
     """Base of all a suite file may say: unknown keys, loose types and non-finite numbers are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+
+    @classmethod
+    def unsaid(cls) -> Self:
+        """What it is where a file says nothing: the defaults. Unlike a call it needs no validator built."""
+        return cast("Self", cls.model_construct())  # the plugin of mypy names the base class
 
 
 class IncreaseLimit(Closed):
@@ -28,24 +41,50 @@ class RegressionPolicy(Closed):
     """When a difference from the baseline counts as a change.
 
     `threshold` is the least move of a score, `alpha` the largest p-value that counts as evidence where both
-    sides have several trials. `require_evidence` makes single trials inconclusive.
+    sides have several trials. `require_evidence` makes single trials inconclusive. `correction` holds the
+    p-values of many scenarios to alpha together; `pair_by` says that trials of one number belong together.
     """
 
     threshold: Share = 0.05
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     require_evidence: bool = False
-    correction: Literal["none"] = "none"
+    correction: Literal["none", "holm", "bh"] = "none"
+    pair_by: Literal["trial"] | None = None
     cost: IncreaseLimit | None = None
     latency: IncreaseLimit | None = None
     tokens: IncreaseLimit | None = None
+
+
+class FreshnessPolicy(Closed):
+    """Which recordings are evidence of what is judged.
+
+    `require: head` asks for recordings of the commit that is judged, `watch` for those made by the files that
+    match (globs from the working folder) as they are now, `max_age` for those of the last hours (`12h`), days
+    (`7d`) or weeks (`2w`).
+    """
+
+    require: Literal["head", "any"] = "any"
+    watch: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(one_as_list)] = Field(
+        default_factory=list, max_length=100
+    )
+    max_age: Annotated[str, Field(pattern=r"^[1-9]\d{0,3}[hdw]$")] | None = None
+
+    @property
+    def longest(self) -> timedelta:
+        """`max_age` as a span of time, without end where it is not given."""
+        if self.max_age is None:
+            return timedelta.max
+        return int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
 
 
 class Policy(Closed):
     """The policy of one suite, with what it does not say taken from the project and then the defaults."""
 
     fail_on: FailOnList = ["hard_fail"]
-    regression: RegressionPolicy = RegressionPolicy()
+    regression: RegressionPolicy = RegressionPolicy.unsaid()
     min_evaluated: Share = 0.0
+    freshness: FreshnessPolicy | None = None
+    on_weakening: OnWeakening = "warn"
 
 
 def effective(entry: BaseModel, project: BaseModel, fail_on: list[FailOn] | None) -> Policy:
@@ -56,6 +95,8 @@ def effective(entry: BaseModel, project: BaseModel, fail_on: list[FailOn] | None
     """
     said, shared = entry.model_dump(exclude_unset=True), project.model_dump(exclude_unset=True)
     merged = {**shared, **said}
-    merged["regression"] = {**(shared.get("regression") or {}), **(said.get("regression") or {})}
+    for part in ("regression", "freshness"):
+        if shared.get(part) or said.get(part):
+            merged[part] = {**(shared.get(part) or {}), **(said.get(part) or {})}
     merged["fail_on"] = fail_on or shared.get("fail_on") or said.get("fail_on") or ["hard_fail"]
     return Policy.model_validate({name: value for name, value in merged.items() if value is not None})

@@ -1,0 +1,65 @@
+"""Which checks cost a suite most: those to look at first."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING
+
+from evalgate.measures.means import DIGITS
+from evalgate.models.figures import LostCheck
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.run import AssertionResult, ScenarioResult
+
+MOST = 10
+"""Checks that are told of a suite and of a run."""
+LOST = frozenset({"failed", "error", "not_evaluable"})
+
+
+@dataclass(slots=True)
+class _Tally:
+    weights: list[float]
+    scenarios: set[int]
+    is_required: bool = False
+
+
+def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostCheck]:
+    """Every check of a suite that did not pass somewhere, by name and type, costliest first.
+
+    A score of 0.4 loses 0.6 of its weight; what could not be checked loses all of it, unless its suite leaves
+    that out of the mean.
+    """
+    found: dict[tuple[str, str], _Tally] = {}
+    for place, scenario in enumerate(scenarios):
+        for trial in scenario.trials:
+            for each in trial.assertions:
+                if each.outcome in LOST:
+                    tally = found.setdefault((each.name, each.type), _Tally([], set()))
+                    tally.weights.append(_weight_lost(each))
+                    tally.scenarios.add(place)
+                    tally.is_required |= each.required
+    return costliest(
+        LostCheck(
+            *(suite, name, kind, tally.is_required, len(tally.weights), len(tally.scenarios)),
+            round(fsum(tally.weights), DIGITS),
+        )
+        for (name, kind), tally in found.items()
+    )
+
+
+def costliest(checks: Iterable[LostCheck]) -> list[LostCheck]:
+    """The costliest: by weight lost, then by how often they failed, then by name."""
+    return sorted(checks, key=_rank)[:MOST]
+
+
+def _rank(check: LostCheck) -> tuple[float, int, str, str, str]:
+    return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)
+
+
+def _weight_lost(found: AssertionResult) -> float:
+    if not found.counts:
+        return 0.0
+    return found.weight * (1 - found.score) if found.outcome == "failed" else found.weight

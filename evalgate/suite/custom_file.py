@@ -1,0 +1,76 @@
+"""How a suite says where the fields of a trace stand in somebody's own JSON, as written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from evalgate.suite.policy import Closed
+
+Expression = Annotated[str, Field(min_length=1)]
+RoleName = Annotated[str, Field(max_length=100)]
+
+
+class MessageFields(Closed):
+    """Where the fields of one message stand in it."""
+
+    role: Expression = "role"
+    content: Expression = "content"
+    tool_calls: Expression = "tool_calls"
+    tool_call_id: Expression = "tool_call_id"
+    tool_name: Expression = "tool_name"
+    error: Expression | None = None
+    reasoning: Expression | None = None
+    timestamp: Expression | None = None
+
+
+class CallFields(Closed):
+    """Where the fields of one tool call stand in it; `path` leads from the run to a list of all calls."""
+
+    path: Expression | None = None
+    id: Expression = "id"
+    name: Expression = "name"
+    arguments: Expression = "arguments"
+    result: Expression = "result"
+    status: Expression | None = None
+    error: Expression | None = None
+    exit_code: Expression | None = None
+    duration_ms: Expression | None = None
+    duration_seconds: Expression | None = None
+
+
+class CustomEntry(Closed):
+    """Where the fields of a trace stand: a JMESPath each, from the run unless it says otherwise.
+
+    `records` leads from the document (or line) to the list of its runs. `roles` translates the words that
+    messages use for who speaks.
+    """
+
+    records: Expression | None = None
+    id: Expression | None = None
+    scenario_id: Expression | None = None
+    trial: Expression | None = None
+    input: Expression | None = None
+    messages: Expression | None = None
+    message: MessageFields = MessageFields.unsaid()
+    tool_calls: CallFields = CallFields.unsaid()
+    response: Expression | None = None
+    status: Expression | None = None
+    error: Expression | None = None
+    finish_reason: Expression | None = None
+    model: Expression | None = None
+    provider: Expression | None = None
+    started_at: Expression | None = None
+    ended_at: Expression | None = None
+    cost_usd: Expression | None = None
+    latency_seconds: Expression | None = None
+    latency_ms: Expression | None = None
+    input_tokens: Expression | None = None
+    output_tokens: Expression | None = None
+    total_tokens: Expression | None = None
+    cache_read_input_tokens: Expression | None = None
+    scores: Expression | None = None
+    tags: Expression | None = None
+    metadata: Expression | None = None
+    roles: dict[RoleName, Literal["system", "user", "assistant", "tool"]] = Field(default_factory=dict)

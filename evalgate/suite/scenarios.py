@@ -1,0 +1,135 @@
+"""The scenarios of one suite: each entry crossed with every variant, its assertions compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.errors import OverLimit, Problem
+from evalgate.evaluators.flaws import MOST_TOLD, Flaw, Path
+from evalgate.models.run import MAX_SCENARIOS
+from evalgate.records import replace
+from evalgate.scoring.scenario import TrialRules
+from evalgate.suite.checks import Checks
+from evalgate.suite.matching import Matching
+from evalgate.suite.models import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.evaluators.assertion import Assertion
+    from evalgate.suite.files import Defaults, ScenarioEntry, SuiteFile
+    from evalgate.suite.mistakes import Document, Mistakes
+    from evalgate.suite.models import Variant
+
+DEFAULT_THRESHOLD = 0.8
+MAX_CHECKS = 5_000_000
+"""Assertions of all scenarios together, those they share counted for each."""
+
+
+class Scenarios:
+    """Puts the scenarios of one suite together; `warnings` is what `validate` says besides mistakes."""
+
+    def __init__(self, document: Document, file: SuiteFile, shared: Defaults, mistakes: Mistakes) -> None:
+        self._document, self._file, self._shared, self._mistakes = document, file, shared, mistakes
+        self._matching = Matching(document, mistakes)
+        self._variants = self._matching.variants(file.variants, ("variants",))
+        self._unused: dict[int, Variant] = {}
+        self.warnings: list[Problem] = []
+
+    def built(self, common: list[Assertion]) -> list[Scenario]:
+        """Every scenario, `common` before its own assertions. Raises OverLimit."""
+        self._bound()
+        self._note_variants(self._variants)
+        found: list[Scenario] = []
+        checks = 0
+        for index, entry in enumerate(self._file.scenarios):
+            if len(self._mistakes.problems) >= MOST_TOLD:
+                self._flaw(("scenarios", index), "too many mistakes before this scenario to read on")
+                break
+            crossed = self._crossed(entry, ("scenarios", index), common)
+            checks += len(crossed) * len(crossed[0].assertions)
+            if checks > MAX_CHECKS:
+                raise OverLimit(f"more than {MAX_CHECKS:,} checks, counted for each scenario and variant")
+            found += crossed
+        self._refuse_doubles()
+        self.warnings += [_unused(variant) for variant in self._unused.values()]
+        return found
+
+    def _bound(self) -> None:
+        """Before anything is crossed: a small file can name very many."""
+        shared = max(1, len(self._variants))
+        entries = self._file.scenarios
+        count = sum(shared if each.variants is None else max(1, len(each.variants)) for each in entries)
+        if count > MAX_SCENARIOS:
+            raise OverLimit(f"{count:,} scenarios, a run may have {MAX_SCENARIOS:,}")
+
+    def _crossed(self, entry: ScenarioEntry, path: Path, common: list[Assertion]) -> list[Scenario]:
+        variants = self._variants
+        if entry.variants is not None:
+            variants = self._matching.variants(entry.variants, (*path, "variants"))
+            self._note_variants(variants)
+        plain = self._plain(entry, path)
+        checks = Checks(self._document, entry, path)
+        if not variants:
+            crossed = [replace(plain, assertions=[*common, *checks.of(None)])]
+        else:
+            crossed = [
+                replace(plain, variant=each, assertions=[*common, *checks.of(each)]) for each in variants
+            ]
+        for each in checks.taken:
+            self._unused.pop(id(each), None)
+        self._mistakes.problems += checks.problems
+        self.warnings += checks.warnings
+        self._weigh(entry, path, crossed[0].assertions)
+        return crossed
+
+    def _plain(self, entry: ScenarioEntry, path: Path) -> Scenario:
+        """The scenario but for its assertions."""
+        demanded = entry.trials.min_pass_k
+        if demanded and demanded.k > demanded.of:
+            self._flaw((*path, "trials", "min_pass_k"), f"{demanded.k} of {demanded.of} trials can't pass")
+        return Scenario(
+            id=entry.id,
+            match=self._matching.of_scenario(entry, path),
+            threshold=self._threshold(entry),
+            rules=TrialRules(
+                min=entry.trials.min,
+                min_pass_rate=entry.trials.min_pass_rate,
+                min_pass_k=(demanded.k, demanded.of) if demanded else None,
+                allow_errors=entry.allow_errors,
+                optional=entry.optional,
+            ),
+            assertions=(),
+            location=self._document.at((*path, "id")),
+        )
+
+    def _threshold(self, entry: ScenarioEntry) -> float:
+        nearest = (entry.threshold, self._file.threshold, self._shared.threshold)
+        return next((value for value in nearest if value is not None), DEFAULT_THRESHOLD)
+
+    def _weigh(self, entry: ScenarioEntry, path: Path, assertions: Sequence[Assertion]) -> None:
+        written = entry.assertions or "expected_tool" in entry.model_fields_set
+        if not assertions and not written:
+            self._flaw(path, f"scenario `{entry.id}` checks nothing", "give it assertions")
+        elif assertions and not any(assertion.weight for assertion in assertions):
+            self._flaw(path, f"the weights of scenario `{entry.id}` sum to 0")
+
+    def _note_variants(self, variants: Sequence[Variant]) -> None:
+        """A variant whose tool or action no check takes is told: it would compare nothing."""
+        self._unused |= {id(each): each for each in variants if each.tool or each.action}
+
+    def _refuse_doubles(self) -> None:
+        seen: set[str] = set()
+        for index, entry in enumerate(self._file.scenarios):
+            if entry.id in seen:
+                self._flaw(("scenarios", index, "id"), f"scenario `{entry.id}` stands twice in this suite")
+            seen.add(entry.id)
+
+    def _flaw(self, path: Path, message: str, hint: str | None = None) -> None:
+        self._mistakes.add(self._document, Flaw(path, message, hint))
+
+
+def _unused(variant: Variant) -> Problem:
+    said = "`tool`" if variant.tool else "`action`"
+    message = f"no check takes the {said} of variant `{variant.name}`"
+    return Problem(message, variant.location, "it stands in for a scenario's `expected_tool`")
