@@ -23,6 +23,7 @@ FINISH_REASONS = {
     "tool_use": "tool_calls",
     "function_call": "tool_calls",
     "max_tokens": "length",
+    "max_output_tokens": "length",
     "refusal": "content_filter",
     "safety": "content_filter",
 }
@@ -36,6 +37,14 @@ def finish_reason(recorded: str | None) -> str | None:
     if lower in {"stop", "tool_calls", "length", "content_filter"}:
         return lower
     return FINISH_REASONS.get(lower, recorded)
+
+
+def provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
+    """Both of a model that is named `provider/model`."""
+    if not isinstance(recorded, str):
+        return None, None
+    provider, slash, model = recorded.partition("/")
+    return (provider, model) if slash and provider and model else (None, recorded)
 
 
 def provider_usage(value: Any, path: str) -> Usage:
@@ -73,6 +82,9 @@ def summed(usages: list[Usage]) -> Usage:
     total = unknown_usage()
     total["input_tokens"] = _sum([usage["input_tokens"] for usage in usages])
     total["output_tokens"] = _sum([usage["output_tokens"] for usage in usages])
+    total["cache_read_input_tokens"] = _sum([usage["cache_read_input_tokens"] for usage in usages])
+    total["cache_write_input_tokens"] = _sum([usage["cache_write_input_tokens"] for usage in usages])
+    total["reasoning_output_tokens"] = _sum([usage["reasoning_output_tokens"] for usage in usages])
     total["total_tokens"] = total_tokens(total)
     total["source"] = "inference_sum"
     return total

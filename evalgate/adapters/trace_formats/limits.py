@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from evalgate.errors import OverLimit, Problem
+from evalgate.records import dataclass
 
 MEGABYTE = 1_000_000
 GIGABYTE = 1000 * MEGABYTE
@@ -12,11 +11,19 @@ GIGABYTE = 1000 * MEGABYTE
 
 @dataclass(frozen=True, slots=True)
 class TraceLimits:
-    """Bytes, after unpacking. `total_bytes` holds for all files of a run together; None is no limit."""
+    """Bytes, after unpacking. `total_bytes` holds for all files of a run together; None is no limit.
+
+    `together_bytes` holds for a file whose lines are one recording, and for a file that is no text: they are
+    read whole. `kept_bytes` of such files may wait in memory for others that they are joined with; more are
+    read twice. `messages` is a number: a trace has at most so many, and as many tool calls.
+    """
 
     record_bytes: int = 25 * MEGABYTE
+    together_bytes: int = 100 * MEGABYTE
+    kept_bytes: int = 50 * MEGABYTE
     unpacked_file_bytes: int = 2 * GIGABYTE
     total_bytes: int | None = None
+    messages: int = 100_000
 
 
 class Budget:

@@ -11,7 +11,7 @@ from evalgate.models.trace import MAX_ID_LENGTH
 if TYPE_CHECKING:
     from evalgate.models.trace import Source, Trace
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log", ".traj")
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log", ".traj", ".pb", ".binpb")
 DIGITS = 12
 
 

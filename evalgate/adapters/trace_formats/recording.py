@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+HEAD = 512
 OTHER_MAGIC = {
-    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"PK\x03\x04": "a zip archive of no format that is known; unpack it first",
     b"PAR1": "a Parquet file; write JSON or JSON lines instead",
     b"\xff\xfe": "UTF-16 text; write it as UTF-8",
     b"\xfe\xff": "UTF-16 text; write it as UTF-8",
@@ -40,6 +41,18 @@ class Recording:
         self._largest: int | None = None
         self._stream = self._unpacked(raw)
 
+    def head(self) -> bytes:
+        """The first bytes, unpacked."""
+        self._rewind()
+        return self._take(self._stream.read, HEAD)
+
+    def require_text(self) -> None:
+        """Raises TraceError for what is known to be something else."""
+        head = self.head()
+        for known, what in OTHER_MAGIC.items():
+            if head.startswith(known):
+                raise TraceError(f"the file is {what}")
+
     def lines(self) -> Iterator[Line]:
         """The lines that are not blank, from the start of the file."""
         self._rewind()
@@ -56,16 +69,13 @@ class Recording:
             elif stripped:
                 yield Line(number, stripped)
 
-    def whole(self) -> bytes:
-        """The file, up to one byte more than a record may have."""
+    def whole(self, most: int | None = None) -> bytes:
+        """The file, up to one byte more than `most`, by default what a record may have."""
         self._rewind()
-        return self._take(self._stream.read, self._limits.record_bytes + 1)
+        return self._take(self._stream.read, (self._limits.record_bytes if most is None else most) + 1)
 
     def _unpacked(self, raw: BinaryIO) -> BinaryIO:
-        magic = raw.read(4)
-        for known, what in OTHER_MAGIC.items():
-            if magic.startswith(known):
-                raise TraceError(f"the file is {what}")
+        magic = raw.read(len(GZIP))
         raw.seek(0)
         if not magic.startswith(GZIP):
             return raw

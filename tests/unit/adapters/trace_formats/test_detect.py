@@ -42,18 +42,18 @@ def test_what_no_format_claims_is_told_with_what_each_would_need(values):
     with pytest.raises(TraceError) as caught:
         detect.detect(values)
     said = str(caught.value)
-    for reader in detect.READERS:
-        assert f"{reader.name} needs {reader.needs}" in said
+    for known in detect.FORMATS:
+        assert f"{known.name} needs {known.needs}" in said
 
 
 def test_the_keys_that_were_found_are_named_without_control_characters():
-    with pytest.raises(TraceError, match=r"an object with `resourceSpans`, `a\?b`"):
-        detect.detect([{"resourceSpans": [], "a\nb": 1}])
+    with pytest.raises(TraceError, match=r"an object with `widgets`, `a\?b`"):
+        detect.detect([{"widgets": [], "a\nb": 1}])
 
 
 def test_a_format_can_be_named():
     assert detect.named("auto") is None
-    assert [detect.named(reader.name) for reader in detect.READERS] == list(detect.READERS)
+    assert [detect.named(known.name) for known in detect.FORMATS] == list(detect.FORMATS)
 
 
 def test_an_unknown_format_is_refused_with_the_one_that_was_meant():

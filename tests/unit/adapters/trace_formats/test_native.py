@@ -10,7 +10,8 @@ from builders import make_call, make_trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.trace_formats import native
+from evalgate.adapters.trace_formats.native import reader as native
+from evalgate.adapters.trace_formats.signs.native import NATIVE
 from evalgate.errors import TraceError
 from evalgate.models.trace import Source
 from evalgate.models.trace_document import to_document
@@ -452,7 +453,7 @@ def test_whatever_stands_in_a_field_a_trace_or_a_reason_comes_out(changes):
 @settings(max_examples=40)
 @given(JUNK)
 def test_any_json_is_refused_or_read(value):
-    native.claims(value)
+    NATIVE.claims(value)
     native.identify(value)
     with pytest.raises(TraceError):
         native.build(value)

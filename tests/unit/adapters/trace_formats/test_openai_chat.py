@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.trace_formats import openai_chat
+from evalgate.adapters.trace_formats.readers import openai_chat
+from evalgate.adapters.trace_formats.signs.chat import OPENAI_CHAT
 from evalgate.errors import TraceError
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"id": 42}'}}
@@ -33,6 +34,22 @@ def refusal(record):
     with pytest.raises(TraceError) as caught:
         openai_chat.build(record)
     return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "assistant", "function_call": CALL["function"]},
+    ],
+)
+def test_a_message_without_a_content_keeps_its_calls(asked):
+    assert [call["name"] for call in openai_chat.build([asked]).tool_calls] == ["get_order"]
+
+
+def test_a_message_of_a_refusal_alone_says_it():
+    trace = openai_chat.build([{"role": "assistant", "refusal": "I can't do that."}])
+    assert trace.response["content"] == "I can't do that."
 
 
 def test_a_list_of_messages_is_a_trace():
@@ -188,12 +205,12 @@ def test_depth_is_bounded():
 
 
 def test_schemas_of_tools_and_our_own_documents_are_not_claimed():
-    assert not openai_chat.claims({"items": [], "properties": {"messages": {}}})
-    assert not openai_chat.claims({"schema": "evalgate.trace/1", "messages": MESSAGES})
-    assert not openai_chat.claims([{"role": "admin", "content": ""}])
-    assert not openai_chat.claims([])
-    assert openai_chat.claims({"messages": []})
-    assert openai_chat.claims([MESSAGES, MESSAGES])
+    assert not OPENAI_CHAT.claims({"items": [], "properties": {"messages": {}}})
+    assert not OPENAI_CHAT.claims({"schema": "evalgate.trace/1", "messages": MESSAGES})
+    assert not OPENAI_CHAT.claims([{"role": "admin", "content": ""}])
+    assert not OPENAI_CHAT.claims([])
+    assert OPENAI_CHAT.claims({"messages": []})
+    assert OPENAI_CHAT.claims([MESSAGES, MESSAGES])
 
 
 JUNK = st.recursive(
@@ -248,8 +265,8 @@ def test_whatever_stands_in_a_message_a_trace_or_a_reason_comes_out(index, field
 )
 def test_whatever_stands_beside_the_messages_a_trace_or_a_reason_comes_out(field, junk):
     record = {"messages": MESSAGES, field: junk}
-    openai_chat.claims(record)
-    openai_chat.identify(record)
+    OPENAI_CHAT.claims(record)
+    openai_chat.READER.identify(record)
     try:
         openai_chat.build(record)
     except TraceError as error:

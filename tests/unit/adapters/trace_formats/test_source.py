@@ -60,6 +60,8 @@ def test_a_document_over_many_lines_is_one_trace():
         ("a.json", "a"),
         ("a.jsonl", "a"),
         ("a.json.gz", "a"),
+        ("a.pb", "a"),
+        ("a.binpb.gz", "a"),
         ("v1.2", "v1.2"),
         ("a.trace.json", "a.trace"),
         (".json", ".json"),
@@ -138,7 +140,11 @@ def test_an_empty_file_is_damage(content):
     [
         (b"hello", "no valid JSON"),
         (b"hello\nworld\n", "no valid JSON"),
-        (b'{"resourceSpans": []}', "no format fits an object with `resourceSpans`: native needs"),
+        (
+            b'{"widgets": []}',
+            "no format fits an object with `widgets` (JSON of your own is read by `format: custom`): native needs",
+        ),
+        (b'{"resourceSpans": []}', "there is no trace in it"),
         (b"5", "no format fits a single value"),
         (b"5\n6\n7\n", "no format fits a single value"),
         (b"PK\x03\x04....", "a zip archive"),
@@ -255,6 +261,34 @@ def test_a_record_over_the_limit_is_damage_and_the_next_line_is_read():
         assert damaged.source.line == order.index(rows[0]) + 1
 
 
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (
+            {"messages": [{"role": "user", "content": "x"}] * 4},
+            "the recording has 4 messages; at most 3 are judged",
+        ),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "assistant",
+                        "content": "",
+                        "tool_calls": [{"id": str(n), "name": "look"} for n in range(4)],
+                    }
+                ]
+            },
+            "the recording has 4 tool calls; at most 3 are judged",
+        ),
+    ],
+)
+def test_a_recording_of_too_many_parts_is_damage_of_its_scenario_and_the_next_line_is_read(more, reason):
+    damaged, other = read(line(scenario_id="a", **more) + b"\n" + line(scenario_id="b"), messages=3)
+    assert (damaged.reason, damaged.scenario_id, damaged.source.line) == (reason, "a", 1)
+    assert isinstance(other, Trace)
+    assert all(isinstance(found, Trace) for found in read(line(scenario_id="a", **more), messages=4))
+
+
 def test_a_line_of_exactly_the_limit_is_read():
     row = line(scenario_id="a")
     assert all(isinstance(record, Trace) for record in read(row + b"\r\n" + row, record_bytes=len(row)))
@@ -284,4 +318,7 @@ def test_bytes_that_are_read_twice_are_counted_once():
 
 
 def test_formats_are_named():
-    assert TraceFiles(MemoryFiles({})).formats() == ["native", "tau2", "tau-bench", "openai-chat"]
+    names = TraceFiles(MemoryFiles({})).formats()
+    assert names[0] == "native"
+    assert {"tau2", "tau-bench", "openai-chat"} < set(names)
+    assert len(set(names)) == len(names)

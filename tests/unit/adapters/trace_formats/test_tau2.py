@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.trace_formats import tau2
+from evalgate.adapters.trace_formats.readers import tau2
 from evalgate.errors import TraceError
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.trace_formats import tau_bench
+from evalgate.adapters.trace_formats.readers import tau_bench
 from evalgate.errors import TraceError
 
 TRAJ = [

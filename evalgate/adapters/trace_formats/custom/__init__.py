@@ -1,0 +1,1 @@
+"""Anybody's JSON, read by the expressions of a suite."""

@@ -1,0 +1,132 @@
+"""EvalGate's own traces, `evalgate.trace/1`: short as a person writes them, or in full as the gate does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.trace_formats.conversation import first_instructions
+from evalgate.adapters.trace_formats.fields import FieldError, identifier, mapping, text, time, whole
+from evalgate.adapters.trace_formats.native import parts
+from evalgate.adapters.trace_formats.native.messages import read_conversation
+from evalgate.adapters.trace_formats.native.spellings import settle_spellings
+from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
+from evalgate.adapters.trace_formats.shapes import Identity, Reader, identity
+from evalgate.adapters.trace_formats.strict_json import require_shallow, shown
+from evalgate.models.trace import SCHEMA, Response, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCENARIO_KEY = "evalgate.scenario.id"
+
+Read = Callable[[Any, str], Any]
+
+FIELDS: dict[str, Read] = {
+    "trace_id": text,
+    "scenario_id": identifier,
+    "trial": whole,
+    "conversation_id": text,
+    "name": text,
+    "agent": parts.free_mapping,
+    "provider": text,
+    "model": text,
+    "status": parts.status,
+    "error": parts.error,
+    "finish_reason": parts.reason_to_finish,
+    "started_at": time,
+    "ended_at": time,
+    "system_instructions": text,
+    "tool_definitions": parts.free_mappings,
+    "llm_calls": parts.llm_calls,
+    "usage": parts.usage,
+    "cost": parts.cost,
+    "latency": parts.latency,
+    "response": parts.response,
+    "evaluations": parts.evaluations,
+    "tags": parts.tags,
+    "metadata": parts.free_mapping,
+    "commit": text,
+    "agent_hash": text,
+    "source": parts.source,
+    "warnings": parts.warnings,
+}
+"""Fields that become the trace's attribute of the same name."""
+
+READ_ELSEWHERE = frozenset(
+    {"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores"}
+)
+NOT_KEPT = frozenset({"run_id", "models", "resource", "spans"})
+KNOWN = FIELDS.keys() | READ_ELSEWHERE | NOT_KEPT
+
+
+NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
+
+
+def split(document: Any) -> Sequence[Any]:
+    """The traces of a document."""
+    return document if isinstance(document, list) else [document]
+
+
+def build(record: Any) -> Trace:
+    """One trace, every field checked; a field that nobody knows is a warning."""
+    document = mapping(record, "")
+    _require_schema(document.get("schema"))
+    unknown = UnknownFields()
+    conversation = read_conversation(document, unknown)
+    trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
+    for name, value in document.items():
+        read = FIELDS.get(name)
+        if read is not None:
+            if value is not None:
+                setattr(trace, name, read(value, name))
+        elif name not in READ_ELSEWHERE:
+            require_shallow(value, 1)
+            if name not in NOT_KEPT:
+                unknown.add("", name, KNOWN)
+    if trace.response is NO_RESPONSE:
+        trace.response = conversation.response()
+    settle_spellings(trace, document)
+    _settle_scenario(trace)
+    parts.note_unknown_usage(document.get("usage"), unknown)
+    if trace.response["message_index"] is not None and trace.response["message_index"] >= len(trace.messages):
+        raise FieldError("response.message_index", "names no message")
+    if trace.system_instructions is None and "tool_calls" not in document:
+        trace.system_instructions = first_instructions(trace.messages)
+    if unknown.found or conversation.orphans:
+        trace.warnings = [*trace.warnings, *conversation.warnings(), *unknown.warnings()]
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """Scenario id and trial, in either spelling."""
+    if not isinstance(record, dict):
+        return None, None
+    metadata = record.get("metadata")
+    named = metadata.get(SCENARIO_KEY) if isinstance(metadata, dict) else None
+    return identity(record.get("scenario_id", named), record.get("trial"))
+
+
+def _require_schema(schema: Any) -> None:
+    if schema == SCHEMA:
+        return
+    if isinstance(schema, str):
+        raise FieldError("schema", f"is `{shown(schema)}`; this version reads `{SCHEMA}`")
+    raise FieldError("schema", "is missing" if schema is None else "is not text")
+
+
+def _settle_scenario(trace: Trace) -> None:
+    named = trace.metadata.get(SCENARIO_KEY)
+    if named is None:
+        return
+    scenario_id = identifier(named, f"metadata.{SCENARIO_KEY}")
+    if trace.scenario_id is not None and trace.scenario_id != scenario_id:
+        raise FieldError("scenario_id", f"and metadata `{SCENARIO_KEY}` differ")
+    trace.scenario_id = scenario_id
+
+
+READER = Reader(
+    build=build,
+    identify=identify,
+    split=split,
+)

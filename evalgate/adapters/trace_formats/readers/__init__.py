@@ -1,0 +1,1 @@
+"""One module a format: what a document of it says, as canonical traces."""

@@ -1,0 +1,1 @@
+"""How formats are recognised by their content; cheap, so that no reader is loaded to be asked."""

@@ -1,0 +1,21 @@
+"""The sign of our own traces: they say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.trace_formats.shapes import Format, first_object
+
+FAMILY = "evalgate.trace/"
+
+
+def _claims(value: Any) -> bool:
+    return str(first_object(value).get("schema", "")).startswith(FAMILY)
+
+
+NATIVE = Format(
+    name="native",
+    needs='an object with `"schema": "evalgate.trace/1"`',
+    claims=_claims,
+    module="native.reader",
+)
