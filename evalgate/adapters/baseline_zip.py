@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import tempfile
 import zipfile
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,6 +16,7 @@ from evalgate.measures.redaction import redact_value
 from evalgate.models.results import BASELINE_SCHEMA
 from evalgate.models.trace_document import to_document
 from evalgate.ports import Baseline, BaselineParts
+from evalgate.records import dataclass, replace
 from evalgate.reporting.exports.results_json import load as load_results
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ class ZipLimits:
 
 LIMITS = ZipLimits()
 NESTED = "baseline.zip"
+TRACES = "traces.jsonl"
+SUITES = "suites.json"
+MAX_SUITES = 64_000_000
 MAX_MANIFEST = 1_000_000
 HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
 HOW_TO_FINISH = "name the --output-dir of a finished `evalgate run`"
@@ -107,10 +110,37 @@ class BaselineZips:
             raise SettingError(Problem(f"{path} holds no finished run", None, "its run ended in exit code 2"))
         return baseline
 
-    def _from_zip(self, content: bytes, *, whole: bool) -> Baseline:
+    def traces(self, path: str) -> Iterator[bytes]:
+        """Lines of the traces that a `baseline.zip` keeps, see the port."""
+        content = self._files.read(path, self._limits.packed, what="baseline")
+        if content[:2] != b"PK":
+            return
+        try:
+            archive = self._opened(content)
+            if TRACES in archive.names():
+                yield from archive.lines(TRACES)
+        except ZipRefusedError as error:
+            raise SettingError(Problem(f"the baseline {path} is refused: {error}")) from None
+
+    def suites(self, path: str) -> bytes | None:
+        """The suites that a `baseline.zip` keeps, see the port."""
+        content = self._files.read(path, self._limits.packed, what="baseline")
+        if content[:2] != b"PK":
+            return None
+        try:
+            archive = self._opened(content)
+            return archive.read(SUITES, MAX_SUITES) if SUITES in archive.names() else None
+        except ZipRefusedError as error:
+            raise SettingError(Problem(f"the baseline {path} is refused: {error}")) from None
+
+    def _opened(self, content: bytes) -> SafeZip:
         archive = SafeZip(content, self._limits.unpacked)
         if archive.names() == [NESTED]:  # an upload step that zipped our zip
             archive = SafeZip(archive.read(NESTED), self._limits.unpacked)
+        return archive
+
+    def _from_zip(self, content: bytes, *, whole: bool) -> Baseline:
+        archive = self._opened(content)
         manifest = _manifest(archive.read("manifest.json"))
         return Baseline(load_results(archive.read("results.json"), whole=whole), manifest)
 
@@ -164,7 +194,7 @@ def _write(path: Path, parts: BaselineParts, spool: Spool | None, limits: ZipLim
     """Writes the archive; how many traces had to be left out."""
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry("results.json"), parts.results)
-        archive.writestr(_entry("suites.json"), parts.suites)
+        archive.writestr(_entry(SUITES), parts.suites)
         unpacked = len(parts.results) + len(parts.suites) + limits.slack
         kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
         manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
@@ -178,7 +208,7 @@ def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, limits: ZipLimi
         return 0, 0
     kept, unpacked, full = 0, 0, False
     left_out = spool.left_out
-    with archive.open(_entry("traces.jsonl"), "w") as member:
+    with archive.open(_entry(TRACES), "w") as member:
         for line in spool.lines():
             packed = archive.fp.tell() if archive.fp else 0
             unpacked += len(line)

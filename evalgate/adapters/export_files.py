@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Self
 
 from evalgate.errors import Problem, RefusedPath, SettingError
 
@@ -88,6 +89,43 @@ class NamedFile:
             self._target.write_bytes(content)
         except OSError as error:
             raise SettingError(f"can't write {self._shown}: {error.strerror or 'refused'}") from None
+
+
+class LineFile:
+    """A file that is written line by line, at a place a person named in a shell; whole or not at all."""
+
+    def __init__(self, path: str, cwd: str) -> None:
+        self._shown = path
+        self._target = Path(cwd) / path
+        self._draft = self._target.with_name(f".{self._target.name}.part")
+
+    def __enter__(self) -> Self:
+        try:
+            self._draft.unlink(missing_ok=True)
+            self._stream = self._draft.open("xb")
+        except OSError as error:
+            raise self._refusal(error) from None
+        return self
+
+    def write(self, line: bytes) -> None:
+        """Adds one line; raises SettingError where the system refuses."""
+        try:
+            self._stream.write(line)
+        except OSError as error:
+            raise self._refusal(error) from None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._stream.close()
+            if kind is None:
+                self._draft.replace(self._target)
+            else:
+                self._draft.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._refusal(error) from None
+
+    def _refusal(self, error: OSError) -> SettingError:
+        return SettingError(f"can't write {self._shown}: {error.strerror or 'the system refused'}")
 
 
 def _absolute(path: Path) -> Path:

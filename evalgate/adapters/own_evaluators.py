@@ -42,6 +42,7 @@ class OwnEvaluators:
         found = _loaded(f"installed evaluator {kind} ({entry.value})", entry.load)
         if _kind_of(found) != kind:
             raise SettingError(Problem(f"{entry.value} is no evaluator of type {kind}", None, _remedy(kind)))
+        _require_version(found, entry.value)
         self._classes[kind] = found
         return self._classes[kind]
 
@@ -58,6 +59,7 @@ class OwnEvaluators:
         for kind, each in own.items():
             if kind is None or kind in KINDS or kind in GROUPS or kind in self._classes:
                 raise SettingError(f"--plugin {name}: the type {kind} is taken")
+            _require_version(each, f"--plugin {name}")
             self._classes[kind] = each
 
     def _entry_points(self) -> dict[str, EntryPoint]:
@@ -75,6 +77,12 @@ def _kind_of(found: object) -> str | None:
         return None
     words = get_args(found.model_fields["type"].annotation)
     return words[0] if len(words) == 1 and isinstance(words[0], str) else None
+
+
+def _require_version(found: type[Evaluator], where: str) -> None:
+    version: object = found.version
+    if type(version) is not int or version < 1:
+        raise SettingError(f"{where}: `version` of {found.__name__} is a whole number from 1")
 
 
 def _remedy(kind: str) -> str:

@@ -6,11 +6,16 @@ import io
 import stat
 import zipfile
 import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_ENTRIES = 1_000
 CHUNK = 1 << 16
 ENTRY = b"PK\x01\x02"
 """How each entry of the archive's directory begins; in deflated bytes it stands by chance only."""
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
 
 
 class ZipRefusedError(ValueError):
@@ -20,38 +25,58 @@ class ZipRefusedError(ValueError):
 class SafeZip:
     """An archive in memory. Nothing is ever extracted to disk."""
 
-    def __init__(self, content: bytes, max_unpacked: int) -> None:
+    def __init__(self, content: bytes, max_unpacked: int, max_entries: int = MAX_ENTRIES) -> None:
         self._left = max_unpacked
         # Counted before the library makes an object of each: a million entries fit into the bytes allowed.
-        if content.count(ENTRY) > 2 * MAX_ENTRIES:
-            raise _too_many()
+        if content.count(ENTRY) > 2 * max_entries:
+            raise _too_many(max_entries)
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
             raise ZipRefusedError("it is no zip file, or a damaged one") from None
         self._entries = self._zip.infolist()
-        if len(self._entries) > MAX_ENTRIES:
-            raise _too_many()
+        if len(self._entries) > max_entries:
+            raise _too_many(max_entries)
+        self._named: dict[str, list[zipfile.ZipInfo]] = {}
+        for entry in self._entries:
+            self._named.setdefault(entry.filename, []).append(entry)
 
     def names(self) -> list[str]:
         """Names of all entries, as the archive spells them."""
         return [entry.filename for entry in self._entries]
 
-    def read(self, name: str) -> bytes:
-        """The one member of that name. Raises ZipRefusedError."""
+    def methods(self) -> frozenset[int]:
+        """The methods of compression that its entries use, as numbers of the zip specification."""
+        return frozenset(entry.compress_type for entry in self._entries)
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        """The one member of that name, of at most `most` bytes. Raises ZipRefusedError."""
         entry = self._only(name)
+        if most is not None and entry.file_size > most:
+            raise ZipRefusedError(f"{name} in it is larger than {most:,} bytes")
         parts = []
         try:
             with self._zip.open(entry) as stream:
                 while part := stream.read(CHUNK):
                     self._take(len(part))
                     parts.append(part)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError):
+        except _DAMAGE:
             raise ZipRefusedError(f"{name} in it is damaged") from None
         return b"".join(parts)
 
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of the one member of that name, as they are unpacked. Raises ZipRefusedError."""
+        entry = self._only(name)
+        try:
+            with self._zip.open(entry) as stream:
+                for line in stream:
+                    self._take(len(line))
+                    yield line
+        except _DAMAGE:
+            raise ZipRefusedError(f"{name} in it is damaged") from None
+
     def _only(self, name: str) -> zipfile.ZipInfo:
-        found = [entry for entry in self._entries if entry.filename == name]
+        found = self._named.get(name, [])
         if len(found) != 1:
             raise ZipRefusedError(f"it has {len(found) or 'no'} entries called {name}")
         entry = found[0]
@@ -72,5 +97,5 @@ class SafeZip:
             raise ZipRefusedError("it unpacks to more than is accepted")
 
 
-def _too_many() -> ZipRefusedError:
-    return ZipRefusedError(f"it has more than {MAX_ENTRIES:,} entries")
+def _too_many(most: int) -> ZipRefusedError:
+    return ZipRefusedError(f"it has more than {most:,} entries")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from evalgate.adapters.github.http import Answer, Http, Request
+from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request
 from evalgate.adapters.github.results_service import Conflict, ResultsService, spelt_either_way
 from evalgate.adapters.github.retry import AnswerLost, persist
 from evalgate.adapters.github.site import Budget, Site
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 BLOCK = 8 * 1024 * 1024
+SUCCESS = range(200, 300)
 CREATED = 201
 VERSION = 7
 """The protocol's version that carries a media type."""
@@ -89,7 +90,10 @@ class Artifacts:
         def attempt() -> Answer:
             seconds = self._http.budget.left()
             all_headers = {"x-ms-version": STORAGE_VERSION, **headers}
-            return self._http.send(Request("PUT", url, all_headers, body, seconds=seconds))
+            answer = self._http.send(Request("PUT", url, all_headers, body, seconds=seconds))
+            if answer.status in SUCCESS and answer.status != CREATED:
+                raise NoAnswer("the storage of artifacts did not say that it stored anything")
+            return answer
 
         answer = persist(attempt, self._http.budget, repeatable=True)
         if answer.status != CREATED:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.client import Client, Gone, TooMany
-from evalgate.adapters.github.download import Download
-from evalgate.adapters.github.http import TooLarge
+from evalgate.adapters.github.client import Client, TooMany
+from evalgate.adapters.github.download import fetch
 from evalgate.adapters.github.lineage import Lineage, Reference
 from evalgate.adapters.github.shapes import Artifact, listed
 from evalgate.adapters.github.trust import (
@@ -20,6 +18,7 @@ from evalgate.adapters.github.trust import (
 from evalgate.errors import NotFound, Unreachable
 from evalgate.models.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
     from evalgate.ports import Clock
 
 LOOKED_AT = 10
-"""How many artifacts of a branch are placed in its history; each costs a request or two."""
+"""How many artifacts of a branch are placed in its history at a time; each costs a request or two."""
+TIMES_LOOKED = 3
+UNPLACED = "its commit is not known"
 NAMED = 10
 """How many refused artifacts are named; the rest are counted."""
 
@@ -64,13 +65,14 @@ class Baselines:
         self._clock = clock
         self._refused: list[str] = []
         self._without: Collection[str] = ()
+        self._overlooked = False  # whether there are artifacts that were not looked at
 
     def find(self, without: Collection[str] = ()) -> FoundBaseline:
         """The best trusted baseline but those at the paths in `without`, which turned out to be none.
 
         What can't be had is a status, with the reason among the refused.
         """
-        self._refused, self._without = [], without
+        self._refused, self._without, self._overlooked = [], without, False
         try:
             info = self._search()
         except Unreachable as trouble:
@@ -94,6 +96,8 @@ class Baselines:
                     return info
         branches = {wanted.branch, wanted.default_branch}
         gone = any(artifact.expired and artifact.head_branch in branches for artifact in ours)
+        if self._overlooked:  # whoever can start runs can fill the list: that must not let a gate pass
+            return BaselineInfo("unreachable")
         return BaselineInfo("expired" if gone else "none")
 
     def _ours(self) -> Iterator[Artifact]:
@@ -116,14 +120,17 @@ class Baselines:
                 yield from filter(None, map(Artifact.read, listed(page, "artifacts")))
         except TooMany as cut:
             self._refused.append(f"only the newest artifacts were looked at: {cut}")
+            self._overlooked = True
 
     def _candidates(self, ours: list[Artifact], branch: str, commit: str | None) -> Iterator[Candidate]:
         """Trusted artifacts, best first; nothing is asked about the second while the first will do."""
         exact = [artifact for artifact in ours if commit and artifact.head_sha == commit]
-        others = [artifact for artifact in ours if artifact not in exact][:LOOKED_AT]
+        others = [artifact for artifact in ours if artifact not in exact]
         yield from self._trusted((Candidate(artifact, "exact") for artifact in exact), branch)
-        placed = (self._placed(artifact, branch, commit) for artifact in others)
-        yield from self._trusted(sorted(filter(None, placed), key=_preference), branch)
+        for start in range(0, TIMES_LOOKED * LOOKED_AT, LOOKED_AT):
+            newest = others[start : start + LOOKED_AT]
+            placed = (self._placed(artifact, branch, commit) for artifact in newest)
+            yield from self._trusted(sorted(filter(None, placed), key=_preference), branch)
 
     def _trusted(self, candidates: Iterable[Candidate], branch: str) -> Iterator[Candidate]:
         provenance = Provenance(self._client.site.repository_id, branch, self._wanted.workflow)
@@ -144,11 +151,13 @@ class Baselines:
 
     def _placed(self, artifact: Artifact, branch: str, commit: str | None) -> Candidate | None:
         """An ancestor of the commit, or at least in the branch's history: a tag may have its name."""
-        sha = artifact.head_sha or ""
-        distance = self._lineage.distance(sha, commit) if commit else None
+        if artifact.head_sha is None:
+            self._refuse(artifact, UNPLACED)
+            return None
+        distance = self._lineage.distance(artifact.head_sha, commit) if commit else None
         if distance is not None:
             return Candidate(artifact, "ancestor", distance)
-        if self._lineage.distance(sha, branch) is not None:
+        if self._lineage.distance(artifact.head_sha, branch) is not None:
             return Candidate(artifact, "latest")
         self._refuse(artifact, f"its commit is not in the history of {branch}")
         return None
@@ -157,7 +166,11 @@ class Baselines:
         """The baseline on disk; None where this artifact turned out unusable."""
         artifact = candidate.artifact
         path = self._folder / f"baseline-{artifact.id}.zip"
-        reason = "it holds no baseline" if str(path) in self._without else self._downloaded(artifact, path)
+        reason = (
+            "it holds no baseline"
+            if str(path) in self._without
+            else fetch(self._client, artifact, path, LARGEST_BASELINE)
+        )
         if reason:
             self._refuse(artifact, reason)
             path.unlink(missing_ok=True)
@@ -169,26 +182,6 @@ class Baselines:
             path=str(path),
             distance=candidate.distance,
         )
-
-    def _downloaded(self, artifact: Artifact, path: Path) -> str | None:
-        """Why there is no such file now, None where it is there and whole."""
-        damage = None
-        for _ in range(2):  # a second time only where bytes were damaged on the way
-            download = Download(path)
-            try:
-                self._client.download(
-                    f"/actions/artifacts/{artifact.id}/zip", download.begin, LARGEST_BASELINE
-                )
-            except Gone:
-                return "it has expired"
-            except TooLarge:
-                return f"it is larger than {LARGEST_BASELINE // 1024**2} MB"
-            finally:
-                download.close()
-            damage = download.damage(artifact.digest)
-            if damage is None:
-                break
-        return damage
 
     def _age(self, artifact: Artifact) -> int | None:
         made = artifact.created_at

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -14,6 +13,7 @@ from evalgate.adapters.github.shapes import text
 from evalgate.adapters.github.site import Budget, Site, origin
 from evalgate.errors import Forbidden, NotFound, Unreachable
 from evalgate.measures.json_values import dig
+from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -57,9 +57,16 @@ class Client:
         """The JSON below the repository's address."""
         return self._ask("GET", self._url(path, query))[0]
 
-    def send(self, method: str, path: str, document: Mapping[str, Any]) -> Any:
-        """Sends a change and returns the answer. Only POST is not repeatable: it may raise AnswerLost."""
-        return self._ask(method, self._url(path, {}), document)[0]
+    def send(self, method: str, path: str, document: Mapping[str, Any], *, repeatable: bool = True) -> Any:
+        """Sends a change and returns the answer.
+
+        What is not `repeatable`, and no POST is, may raise AnswerLost.
+        """
+        return self._ask(method, self._url(path, {}), document, repeatable=repeatable)[0]
+
+    def delete(self, path: str) -> None:
+        """Deletes what is at the address."""
+        self._ask("DELETE", self._url(path, {}))
 
     def user(self) -> Any:
         """The person the token speaks for; Forbidden where it speaks for an app."""
@@ -89,6 +96,8 @@ class Client:
 
         def attempt() -> Answer:
             place = self._once(Request("GET", self._url(path, {}), HEADERS, token=self.site.token))
+            if place.status in OK:
+                raise NoAnswer("GitHub did not say where the download lies")
             if place.status not in MOVED:
                 return place
             url = self._elsewhere(place)
@@ -102,7 +111,9 @@ class Client:
         if answer.status not in OK:
             raise failure(answer)
 
-    def _ask(self, method: str, url: str, document: Mapping[str, Any] | None = None) -> tuple[Any, Answer]:
+    def _ask(
+        self, method: str, url: str, document: Mapping[str, Any] | None = None, *, repeatable: bool = True
+    ) -> tuple[Any, Answer]:
         body = None if document is None else json.dumps(document).encode()
         headers = HEADERS if body is None else {**HEADERS, "Content-Type": "application/json"}
         parsed: list[Any] = []
@@ -116,7 +127,7 @@ class Client:
                 parsed[:] = [answer.json()]
             return answer
 
-        answer = persist(attempt, self.budget, repeatable=method != "POST")
+        answer = persist(attempt, self.budget, repeatable=repeatable and method != "POST")
         if answer.status not in OK:
             raise failure(answer)
         return parsed[0], answer
@@ -148,8 +159,11 @@ class Client:
     def _elsewhere(self, answer: Answer) -> str:
         """Where a download lies: anywhere, without the token, but never from https down to http."""
         target = urljoin(self.site.api_url, answer.headers.get("Location", ""))
-        if urlsplit(target).scheme not in {"https", urlsplit(self.site.api_url).scheme}:
+        parts = urlsplit(target)
+        if parts.scheme not in {"https", urlsplit(self.site.api_url).scheme}:
             raise Unreachable("the download is not offered over https")
+        if parts.username is not None:
+            raise Unreachable("the download's address has a name or a password in it")
         return target
 
     def close(self) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.github.retry import AnswerLost
-from evalgate.adapters.github.shapes import listed, text, whole
+from evalgate.adapters.github.retry import AnswerLost, StillPending
+from evalgate.adapters.github.shapes import listed, sha, text, whole
 from evalgate.errors import NotFound, Unreachable
 from evalgate.measures.json_values import dig
 from evalgate.ports import Comment
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalgate.adapters.github.client import Client
 
 PAGES = 20
 POSTS = 2
+DOUBLES = 5
+SETTLING_SECONDS = 1.0
+"""How long GitHub is given to finish what it did not answer."""
 ACTIONS_BOT = ("github-actions[bot]", "Bot")
 
 
@@ -55,20 +59,26 @@ class Comments:
     def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
         """The comment of `key` with this body. None where there is none and `create` is false.
 
-        A body that has not changed is no request. Raises Forbidden or Unreachable.
+        A body that has not changed is no request. Where there are several the oldest stays alone: two runs
+        at once may each have begun one. Raises Forbidden or Unreachable.
         """
         first = marker(key)
         if body.partition("\n")[0].rstrip() != first:
             body = f"{first}\n{body}"
-        found = self._mine(first)
-        if found is not None:
-            changed = self._changed(found, body)
+        ours = self._mine(first)
+        if ours:
+            changed = self._changed(ours[0], first, body)
+            self._drop(ours[1:])
             if changed is not None:
                 return changed
         return self._created(first, body) if create else None
 
-    def _mine(self, first: str) -> Posted | None:
-        """Our comment, the oldest where there are several. Others may write our first line too."""
+    def head(self) -> str:
+        """The commit at the head of the pull request now, empty where GitHub names none."""
+        return sha(dig(self._client.get(f"/pulls/{self._number}"), "head", "sha")) or ""
+
+    def _mine(self, first: str) -> list[Posted]:
+        """Our comments, the oldest first: one, or none. Others may write our first line too."""
         marked = [
             posted for posted in self._all() if posted.body.lstrip().partition("\n")[0].rstrip() == first
         ]
@@ -76,7 +86,7 @@ class Comments:
         if marked and not ours:
             me = self._me()
             ours = [posted for posted in marked if posted.author == me]
-        return min(ours, key=lambda posted: posted.id, default=None)
+        return sorted(ours, key=lambda posted: posted.id)
 
     def _all(self) -> Iterator[Posted]:
         for page in self._client.pages(f"/issues/{self._number}/comments", pages=PAGES):
@@ -96,27 +106,38 @@ class Comments:
         except Unreachable:
             return ACTIONS_BOT
 
-    def _changed(self, found: Posted, body: str) -> Comment | None:
+    def _changed(self, found: Posted, first: str, body: str) -> Comment | None:
         """The comment with its new body; None where somebody deleted it meanwhile."""
         if _same(found.body, body):
             return Comment(found.id, found.url, created=False, changed=False)
         try:
             answer = self._client.send("PATCH", f"/issues/comments/{found.id}", {"body": body})
         except NotFound:
+            if found.id in {posted.id for posted in self._mine(first)}:  # hidden from the token, and there
+                raise
             return None
         return _comment(answer, created=False)
 
+    def _drop(self, doubles: Sequence[Posted]) -> None:
+        for posted in doubles[:DOUBLES]:
+            with suppress(Unreachable):  # the next run finds it again
+                self._client.delete(f"/issues/comments/{posted.id}")
+
     def _created(self, first: str, body: str) -> Comment:
-        """Posts; where the answer is lost it looks whether the comment is there before another try."""
+        """Posts; where the answer is lost it looks whether the comment is there before another try.
+
+        There is none where the first may be there yet: better no comment in this run than two for ever.
+        """
         path = f"/issues/{self._number}/comments"
         for attempt in range(POSTS):
             try:
                 return _comment(self._client.send("POST", path, {"body": body}), created=True)
-            except AnswerLost:
+            except AnswerLost as lost:
+                self._client.budget.wait(SETTLING_SECONDS)
                 there = self._mine(first)
-                if there is not None:
-                    return Comment(there.id, there.url, created=True, changed=True)
-                if attempt + 1 == POSTS:
+                if there:
+                    return Comment(there[0].id, there[0].url, created=True, changed=True)
+                if attempt + 1 == POSTS or isinstance(lost, StillPending):
                     raise
         raise AssertionError
 

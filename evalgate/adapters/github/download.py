@@ -1,18 +1,45 @@
-"""A file being downloaded, and whether it is what was uploaded."""
+"""An artifact being downloaded, and whether it is what was uploaded."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
 
+from evalgate.adapters.github.client import Gone
+from evalgate.adapters.github.http import TooLarge
 from evalgate.adapters.github.shapes import DIGEST
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from evalgate.adapters.github.client import Client
+    from evalgate.adapters.github.shapes import Artifact
+
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 MAGIC_LENGTH = 4
+
+
+def fetch(client: Client, artifact: Artifact, path: Path, most: int) -> str | None:
+    """Downloads to `path` an artifact of at most `most` bytes.
+
+    Says why there is no such file now, None where it is there and whole. Raises Unreachable.
+    """
+    damage = None
+    for _ in range(2):  # a second time only where bytes were damaged on the way
+        download = Download(path)
+        try:
+            client.download(f"/actions/artifacts/{artifact.id}/zip", download.begin, most)
+        except Gone:
+            return "it has expired"
+        except TooLarge:
+            return f"it is larger than {most // 1024**2} MB"
+        finally:
+            download.close()
+        damage = download.damage(artifact.digest)
+        if damage is None:
+            break
+    return damage
 
 
 class Download:

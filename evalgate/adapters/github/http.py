@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 from evalgate.errors import Unreachable
+from evalgate.records import dataclass, field
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -21,10 +22,16 @@ LARGEST_ANSWER = 10_000_000
 ONE_REQUEST_SECONDS = 15.0
 SILENCE_SECONDS = 10.0
 CHUNK = 65_536
+LONGEST_CHAIN = 10
+NO_CONTENT = 204
 
 
 class NoAnswer(Unreachable):
     """Nothing usable came back; what was asked may have happened or not."""
+
+
+class TooSlow(NoAnswer):
+    """The time was up before the answer was: what was asked may still happen."""
 
 
 class TooLarge(Unreachable):
@@ -53,8 +60,9 @@ class Request:
 
     @property
     def shown(self) -> str:
-        """Method and address without the query, which may be a credential."""
-        return f"{self.method} {self.url.partition('?')[0]}"
+        """Method and address without the parts that may be a credential: query, name and password."""
+        parts = urlsplit(self.url)
+        return f"{self.method} {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,9 @@ class Answer:
     body: bytes = b""
 
     def json(self) -> Any:
-        """The body parsed; garbage is no answer at all."""
+        """The body parsed, None where there is none to be; garbage is no answer at all."""
+        if self.status == NO_CONTENT:
+            return None
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
@@ -90,16 +100,18 @@ class Http:
         allowed = min(request.seconds, self.budget.left())
         if allowed <= 0:
             raise Unreachable("the time set aside for GitHub is used up")
-        call = _Call(self._open(), request, self._route(request.url))
+        pace = self.budget.pace
+        silence = min(SILENCE_SECONDS, allowed) * pace
+        call = _Call(self._open(), request, {**self._route(request.url), "timeout": silence})
         started = self.budget.clock()
         worker = Thread(target=call.run, daemon=True)
         worker.start()
-        worker.join(allowed)
+        worker.join(allowed * pace)
         self.budget.spend(self.budget.clock() - started)
         if worker.is_alive():
             call.abandoned = True
             self._session = None
-            raise NoAnswer(f"no whole answer within {allowed:.0f} s")
+            raise TooSlow(f"no whole answer within {allowed:.0f} s")
         if call.failure is not None:
             raise call.failure
         return call.answer
@@ -143,21 +155,22 @@ class _Call:
 
         try:
             self.answer = self._exchange()
+        except requests.ReadTimeout:
+            self.failure = TooSlow("no answer (it took too long)")
         except (requests.RequestException, OSError) as error:
-            self.failure = NoAnswer(f"no answer ({_kind(error)})")
+            words = f"no answer ({_kind(error)})"
+            self.failure = Unreachable(words) if _is_untrusted(error) else NoAnswer(words)
         except Exception as error:  # noqa: BLE001 - handed to the thread that waits
             self.failure = error
 
     def _exchange(self) -> Answer:
         request = self._request
-        timeout = min(SILENCE_SECONDS, request.seconds)
         with self._session.request(
             request.method,
             request.url,
             headers=dict(request.headers),
             data=request.body,
             auth=_bearer(request.token),
-            timeout=timeout,
             stream=True,
             allow_redirects=False,
             **self._route,
@@ -191,6 +204,17 @@ def _bearer(token: str) -> Any:
             return prepared
 
     return Bearer()
+
+
+def _is_untrusted(error: BaseException | None) -> bool:
+    """Whether the other side's certificate was at fault: nothing was sent, and another try would not help."""
+    import ssl
+
+    for _ in range(LONGEST_CHAIN):
+        if error is None or isinstance(error, ssl.SSLCertVerificationError):
+            break
+        error = error.__cause__ or error.__context__
+    return isinstance(error, ssl.SSLCertVerificationError)
 
 
 def _kind(error: Exception) -> str:

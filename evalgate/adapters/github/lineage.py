@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
@@ -10,6 +9,7 @@ from evalgate.adapters.github.client import Refused
 from evalgate.adapters.github.shapes import listed, sha, whole
 from evalgate.errors import NotFound
 from evalgate.measures.json_values import dig
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client

@@ -6,13 +6,13 @@ import base64
 import binascii
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.http import Answer, Http, Request
 from evalgate.adapters.github.retry import persist
 from evalgate.adapters.github.site import origin
 from evalgate.errors import Unreachable
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.http import Answer, NoAnswer
+from evalgate.adapters.github.http import Answer, NoAnswer, TooSlow
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ SERVER_ERROR = 500
 
 class AnswerLost(Unreachable):
     """A change was asked for and no answer came: it may have happened, so look before asking again."""
+
+
+class StillPending(AnswerLost):
+    """As AnswerLost, and it may happen yet: asking again could do it twice, however often one looks."""
 
 
 def persist(send: Callable[[], Answer], budget: Budget, *, repeatable: bool, tries: int = TRIES) -> Answer:
@@ -41,7 +45,8 @@ def persist(send: Callable[[], Answer], budget: Budget, *, repeatable: bool, tri
         except NoAnswer as failure:
             trouble, pause, lost = failure, float(2**attempt), True
         if lost and not repeatable:
-            raise AnswerLost(*trouble.problems) from None
+            lost_how = StillPending if isinstance(trouble, TooSlow) else AnswerLost
+            raise lost_how(*trouble.problems) from None
         if pause > LONGEST_WAIT or (attempt + 1 < tries and not budget.wait(pause)):
             break
     raise trouble

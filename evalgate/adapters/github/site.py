@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 WHOLE_RUN_SECONDS = 60.0
-"""What one run may spend waiting for GitHub, half of it before the verdict and half after."""
+"""What one run may spend waiting for GitHub, at most half of it before the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +39,50 @@ class Site:
 
 
 class Budget:
-    """Seconds that may be spent waiting; work of our own between requests costs nothing."""
+    """Seconds that may be spent waiting; work of our own between requests costs nothing.
+
+    `pace` is how many real seconds one of these lasts: a trial run lets time pass faster.
+    """
 
     def __init__(
         self,
-        seconds: float = WHOLE_RUN_SECONDS / 2,
+        seconds: float = WHOLE_RUN_SECONDS,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        pace: float = 1.0,
+        whole: Budget | None = None,
     ) -> None:
         self._left = seconds
+        self._clock = clock
         self._sleep = sleep
-        self.clock = clock
+        self._whole = whole
+        self.pace = pace
+
+    def half(self) -> Budget:
+        """A budget of half of what is left; what is spent of it is spent of this one too."""
+        return Budget(self.left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, whole=self)
 
     def left(self) -> float:
         """Seconds that are left, never below 0."""
-        return max(0.0, self._left)
+        left = self._left if self._whole is None else min(self._left, self._whole.left())
+        return max(0.0, left)
 
     def spend(self, seconds: float) -> None:
         """Takes off what a request took."""
         self._left -= seconds
+        if self._whole is not None:
+            self._whole.spend(seconds)
+
+    def clock(self) -> float:
+        """Seconds since some moment."""
+        return self._clock() / self.pace
 
     def wait(self, seconds: float) -> bool:
         """Sleeps if the budget allows it; False, at once, where it does not."""
         if seconds >= self.left():
             return False
-        self._sleep(seconds)
+        self._sleep(seconds * self.pace)
         self.spend(seconds)
         return True
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from evalgate.adapters.github.commands import Annotations
+from evalgate.adapters.github.commands import Annotations, mask
 from evalgate.reporting.doors import logsafe
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 LARGEST_SUMMARY = 1024 * 1024
 """Bytes; the runner drops a larger summary whole."""
 CUT = "\n\n(The rest is left out: a job summary holds 1 MiB.)\n"
+SHORTEST_SECRET = 8
+HIDDEN = "***"
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -29,19 +32,28 @@ class Step:
         self._output_file = output_file
         self._summary_file = summary_file
         self._annotations = Annotations()
+        self._secrets: list[str] = []
         self.told: dict[str, str] = {}  # outputs set so far
+
+    def hide(self, secret: str) -> None:
+        """Has the runner mask a secret in the log, and keeps it out of whatever this step hands on."""
+        for form in (secret, base64.b64encode(secret.encode()).decode()):
+            self._print(mask(form))
+            if len(form) >= SHORTEST_SECRET:
+                self._secrets.append(form)
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Sets step outputs; a name set again takes the newer value."""
-        self.told.update(values)
+        values = {name: self._without_secrets(value) for name, value in values.items()}
         if self._output_file and values:
             _append(self._output_file, "".join(map(_assignment, values, values.values())).encode())
+        self.told.update(values)
 
     def summary(self, markdown: str) -> None:
         """Adds to the job summary, cut at a line's end where the runner would drop it."""
         if not self._summary_file:
             return
-        content = f"{markdown.rstrip()}\n".encode(errors="replace")
+        content = f"{self._without_secrets(markdown).rstrip()}\n".encode(errors="replace")
         path = Path(self._summary_file)
         room = LARGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
         if len(content) > room:
@@ -52,15 +64,16 @@ class Step:
     def annotate(self, annotations: Sequence[Annotation]) -> None:
         """Prints annotations, at most nine of a level in the whole step and then a count."""
         for line in self._annotations.lines(annotations):
-            self._print(line)
+            self._print(self._without_secrets(line))
 
     def log(self, line: str) -> None:
         """Prints one line of anybody's text."""
-        self._print(logsafe(line))
+        self._print(self._without_secrets(logsafe(line)))
 
-    def command(self, line: str) -> None:
-        """Prints a command made by this package, such as a mask."""
-        self._print(line)
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
 
     def _print(self, line: str) -> None:
         self._console.write(f"{line}\n")

@@ -6,16 +6,18 @@ name of ours, and another workflow may use the artifact's. Each check closes one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.shapes import text, whole
 from evalgate.measures.json_values import dig
+from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.shapes import Artifact
 
 LARGEST_BASELINE = 64 * 1024 * 1024
+JUDGED = ("success", "failure")
+"""How a run ends that came to an end by itself. A red main is still main."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +44,23 @@ def unsuitable(artifact: Artifact) -> str | None:
     """Why the artifact can't be used though it may be ours."""
     if artifact.size > LARGEST_BASELINE:
         return f"it is larger than {LARGEST_BASELINE // 1024**2} MB"
-    if artifact.head_sha is None:
-        return "its commit is not known"
     return None
 
 
 def run_refused(run: Any, artifact: Artifact, wanted: Provenance) -> str | None:
     """Why the run that made the artifact is not to be trusted, None where it is."""
-    path = text(dig(run, "path")).partition("@")[0]
-    if dig(run, "event") != "push":
-        return "it was not made by a push"
-    if dig(run, "status") != "completed":
-        return "its run has not finished"
-    if path != wanted.workflow:
-        return "it was made by another workflow"
-    if whole(dig(run, "head_repository", "id")) != wanted.repository_id:
-        return "it was made by a fork"
-    if dig(run, "head_branch") != wanted.branch or dig(run, "head_sha") != artifact.head_sha:
-        return "its run belongs to another branch or commit"
-    return None
+    ours = whole(dig(run, "repository", "id")) == wanted.repository_id
+    branch, commit = dig(run, "head_branch"), dig(run, "head_sha")
+    must_hold = (
+        (ours and whole(dig(run, "id")) == artifact.run_id, "its run belongs to another repository"),
+        (dig(run, "event") == "push", "it was not made by a push"),
+        (dig(run, "status") == "completed", "its run has not finished"),
+        (dig(run, "conclusion") in JUDGED, "its run was broken off"),
+        (text(dig(run, "path")).partition("@")[0] == wanted.workflow, "it was made by another workflow"),
+        (whole(dig(run, "head_repository", "id")) == wanted.repository_id, "it was made by a fork"),
+        (
+            (branch, commit) == (wanted.branch, artifact.head_sha),
+            "its run belongs to another branch or commit",
+        ),
+    )
+    return next((reason for holds, reason in must_hold if not holds), None)

@@ -9,18 +9,20 @@ from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingE
 from evalgate.evaluators.flaws import Flaw
 from evalgate.models.run import MAX_SCENARIOS
 from evalgate.suite.files import Defaults, PolicyEntry, ProjectFile
+from evalgate.suite.mistakes import Mistakes
 from evalgate.suite.models import Configuration, Suite
-from evalgate.suite.parse import Mistakes, SharedDefaults, parse_project, parse_suite
+from evalgate.suite.parse import SUFFIXES, SharedDefaults, parse_project, parse_suite
+from evalgate.suite.prices import own_prices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.suite_files.yaml_tree import YamlDocument
+    from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.ports import Files
 
 PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
-SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 1_000_000
 MAX_ASSERTIONS = 50_000
 HOW_TO_BEGIN = (
@@ -39,7 +41,7 @@ class SuiteFiles:
         """Projects and suites behind `configs`, or what lies in the usual places where that is empty."""
         mistakes, warnings = Mistakes(), list[Problem]()
         project: ProjectFile | None = None
-        shared, written = SharedDefaults(None, Defaults()), dict[str, Any]()
+        shared, written = SharedDefaults(None, Defaults.unsaid()), dict[str, Any]()
         documents: dict[str, YamlDocument] = {}
         for path in self._named(configs):
             document = self._document(path, mistakes)
@@ -57,7 +59,9 @@ class SuiteFiles:
             written = document.value
             project = parse_project(document, mistakes)
             if project is not None:
-                shared = SharedDefaults(document, project.defaults)
+                shared = SharedDefaults(
+                    document, project.defaults, posixpath.dirname(path) or ".", project.prices
+                )
                 for each in self._suites_of(project, document, path, mistakes):
                     found = self._document(each, mistakes) if each not in documents else None
                     if found is not None:
@@ -65,8 +69,14 @@ class SuiteFiles:
         suites = self._parse(documents, shared, mistakes, warnings)
         if mistakes.problems:
             raise SuiteError(*sorted(mistakes.problems, key=_place))
-        policy = project.policy if project is not None else PolicyEntry()
-        return Configuration(suites, policy, warnings, written)
+        policy = project.policy if project is not None else PolicyEntry.unsaid()
+        return Configuration(suites, policy, warnings, written, own_prices(shared.prices))
+
+    def approvals(self, file: ApprovalFile) -> list[Approval]:
+        """The approvals that a file holds; see the port."""
+        from evalgate.adapters.suite_files.approvals import read_approvals
+
+        return read_approvals(file)
 
     def _named(self, configs: Sequence[str]) -> list[str]:
         """The files meant, each once, in the order named."""
@@ -134,7 +144,8 @@ class SuiteFiles:
                 continue
             if suite.name in suites:
                 other = suites[suite.name].path
-                mistakes.add(document, Flaw(("suite",), f"suite `{suite.name}` has the name of {other}"))
+                message = f"suite `{suite.name}` has the name of {other}"
+                mistakes.add(document, Flaw(("suite",), message, "give one of them another name as `suite`"))
             suites[suite.name] = suite
         _bound(suites)
         return list(suites.values())

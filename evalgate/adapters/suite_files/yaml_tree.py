@@ -6,13 +6,13 @@ and the number of values are limited, and merge keys, tags and duplicate keys ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
 from evalgate.adapters.suite_files.scalars import ScalarError, resolve, surprising
 from evalgate.errors import Location, Problem, SuiteError
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +30,19 @@ _SYNTAX = {
     "did not find expected '-' indicator": "the indentation of this list does not fit",
     "could not find expected ':'": "a key without `:`",
     "found character that cannot start any token": "a tab or special character begins a value; quote it",
-    "found unexpected end of stream": "a quoted text is never closed",
-    "did not find expected ',' or ']'": "a list in brackets is never closed",
-    "did not find expected ',' or '}'": "a mapping in braces is never closed",
     "found undefined tag handle": "tags are not allowed in a suite",
     "found undefined alias": "this alias has no anchor",
     "found unknown escape character": "an unknown escape in double quotes; use single quotes",
     "did not find expected <document start>": "text behind the end of the document",
 }
+
+
+_OPEN = {
+    "found unexpected end of stream": ("a quoted text is never closed", "quotes"),
+    "did not find expected ',' or ']'": ("a list in brackets is never closed", "`,` or `]`"),
+    "did not find expected ',' or '}'": ("a mapping in braces is never closed", "`,` or `}`"),
+}
+"""What is told where it begins: the end of the file, where it shows, is no place to look."""
 
 
 class Mark(NamedTuple):
@@ -77,17 +82,26 @@ def load(text: str, file: str) -> YamlDocument:
     try:
         _Reader(document, yaml.parse(text, Loader=_LOADER)).read()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        reason = next((ours for theirs, ours in _SYNTAX.items() if theirs in (error.problem or "")), None)
-        raise _error(document, mark, reason or "this is no YAML") from None
+        raise _syntax_error(document, error) from None
     except yaml.reader.ReaderError:
         raise SuiteError(Problem("a character that YAML does not allow", Location(file))) from None
     return document
 
 
-def _error(document: YamlDocument, mark: Any, message: str) -> SuiteError:
+def _syntax_error(document: YamlDocument, error: yaml.MarkedYAMLError) -> SuiteError:
+    found, end = error.problem or "", error.problem_mark
+    left_open = next((ours for theirs, ours in _OPEN.items() if theirs in found), None)
+    if left_open is not None and error.context_mark and end:
+        message, missing = left_open
+        hint = f"{missing} expected by line {end.line + 1}, column {end.column + 1}"
+        return _error(document, error.context_mark, message, hint)
+    reason = next((ours for theirs, ours in _SYNTAX.items() if theirs in found), None)
+    return _error(document, end or error.context_mark, reason or "this is no YAML")
+
+
+def _error(document: YamlDocument, mark: Any, message: str, hint: str | None = None) -> SuiteError:
     place = Location(document.file, mark.line + 1, mark.column + 1) if mark else Location(document.file)
-    return SuiteError(Problem(message, place))
+    return SuiteError(Problem(message, place, hint))
 
 
 @dataclass(slots=True)

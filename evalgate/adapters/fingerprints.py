@@ -1,0 +1,53 @@
+"""The fingerprint of files: what made a recording, in one word that changes with any of them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from evalgate.errors import OverLimit, Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.ports import Files, FoundFile
+
+MAX_BYTES = 500_000_000
+BLOCK = 1 << 20
+HOW_TO_WATCH = "globs start from the working folder"
+
+
+class FileFingerprints:
+    """Implements `Fingerprints`: sha256 over sorted paths, from the working folder, and the sha256 of each.
+
+    Names, contents and nothing else: no times, no modes, no git.
+    """
+
+    def __init__(self, files: Files, max_bytes: int = MAX_BYTES) -> None:
+        self._files = files
+        self._left = max_bytes
+        self._max_bytes = max_bytes
+
+    def of(self, globs: Sequence[str]) -> str:
+        """The fingerprint of the files that match; raises InvalidInput, also where a glob finds none."""
+        self._left = self._max_bytes
+        found: dict[str, FoundFile] = {}
+        for pattern in globs:
+            matches = self._files.expand(pattern, ".")
+            if not matches:
+                raise SettingError(Problem(f"no file matches {pattern!r}", None, HOW_TO_WATCH))
+            found.update((file.path, file) for file in matches)
+        whole = hashlib.sha256()
+        for path in sorted(found):
+            whole.update(f"{self._digest(found[path])}  {path}\n".encode())
+        return whole.hexdigest()
+
+    def _digest(self, file: FoundFile) -> str:
+        digest = hashlib.sha256()
+        with self._files.open(file) as stream:
+            while block := stream.read(BLOCK):
+                self._left -= len(block)
+                if self._left < 0:
+                    raise OverLimit(f"the watched files are larger than {self._max_bytes:,} bytes")
+                digest.update(block)
+        return digest.hexdigest()

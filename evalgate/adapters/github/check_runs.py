@@ -1,0 +1,110 @@
+"""A check run: created with the first annotations, the rest added to it, nothing added twice."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.github.retry import AnswerLost, StillPending
+from evalgate.adapters.github.shapes import listed, text, whole
+from evalgate.errors import Unreachable
+from evalgate.measures.json_values import dig
+from evalgate.reporting.doors import oneline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.adapters.github.client import Client
+    from evalgate.models.annotation import Annotation
+    from evalgate.models.check_run import CheckRun
+
+BATCH = 50
+"""Annotations that GitHub takes in one request."""
+LONGEST_TITLE = 200
+LONGEST_MESSAGE = 4_000
+TRIES = 2
+LEVELS = {"error": "failure", "warning": "warning", "notice": "notice"}
+
+
+class CheckRuns:
+    """Check runs of one repository; implements `CheckRuns` of the ports."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def post(self, check: CheckRun) -> None:
+        """Writes it whole; raises Forbidden or Unreachable. It is complete from the first request on."""
+        told = [annotation for annotation in map(_annotation, check.annotations) if annotation]
+        output = {"title": oneline(check.title, LONGEST_TITLE), "summary": check.summary}
+        number = self._created(check, {**output, "annotations": told[:BATCH]})
+        for start in range(BATCH, len(told), BATCH):
+            batch = told[start : start + BATCH]
+            self._added(number, {**output, "annotations": batch}, start + len(batch))
+
+    def _created(self, check: CheckRun, output: Mapping[str, Any]) -> int:
+        document = {
+            "name": check.name,
+            "head_sha": check.commit,
+            "status": "completed",
+            "conclusion": check.conclusion,
+            "external_id": f"evalgate-{secrets.token_hex(16)}",
+            "output": output,
+            **({"details_url": check.details_url} if check.details_url else {}),
+        }
+        for attempt in range(TRIES):
+            try:
+                return _id(self._client.send("POST", "/check-runs", document))
+            except AnswerLost as lost:
+                there = self._there(document)
+                if there is not None:
+                    return there
+                if attempt + 1 == TRIES or isinstance(lost, StillPending):
+                    raise
+        raise AssertionError
+
+    def _there(self, document: Mapping[str, Any]) -> int | None:
+        """The check run that was created though its answer was lost."""
+        name = str(document["name"])
+        for page in self._client.pages(f"/commits/{document['head_sha']}/check-runs", check_name=name):
+            for entry in listed(page, "check_runs"):
+                if text(entry.get("external_id")) == document["external_id"]:
+                    return _id(entry)
+        return None
+
+    def _added(self, number: int, output: Mapping[str, Any], total: int) -> None:
+        """One more batch. Annotations are appended, so where the answer is lost they are counted first."""
+        path = f"/check-runs/{number}"
+        for attempt in range(TRIES):
+            try:
+                self._client.send("PATCH", path, {"output": output}, repeatable=False)
+            except AnswerLost:
+                count = whole(dig(self._client.get(path), "output", "annotations_count"))
+                if count is None or count < total:
+                    if attempt + 1 == TRIES:
+                        raise
+                    continue
+            return
+
+
+def _annotation(annotation: Annotation) -> dict[str, Any] | None:
+    """As the API wants it, None where it has no place: what concerns a whole run stands in the summary."""
+    path, line = annotation.file, annotation.line
+    if not path or not path.isprintable() or path.startswith(("/", "../")) or not line:
+        return None
+    column = annotation.column
+    return {
+        "path": path,
+        "start_line": line,
+        "end_line": line,
+        **({"start_column": column, "end_column": column} if column else {}),
+        "annotation_level": LEVELS.get(annotation.level, "notice"),
+        "title": oneline(annotation.title, LONGEST_TITLE),
+        "message": oneline(annotation.message, LONGEST_MESSAGE) or "no reason was recorded",
+    }
+
+
+def _id(answer: Any) -> int:
+    number = whole(dig(answer, "id"))
+    if number is None:
+        raise Unreachable("GitHub's answer to the check run is not as promised")
+    return number

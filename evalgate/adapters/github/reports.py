@@ -1,0 +1,58 @@
+"""Reports that a finished run left: artifacts of that one run, whoever made it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.github.download import fetch
+from evalgate.adapters.github.shapes import Artifact, listed
+from evalgate.errors import Unreachable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalgate.adapters.github.client import Client
+    from evalgate.models.triggering_run import TriggeringRun
+
+LARGEST_REPORT = 32 * 1024 * 1024
+
+
+class Reports:
+    """Downloads into `folder`; implements `ReportSource`."""
+
+    def __init__(self, client: Client, folder: Path) -> None:
+        self._client = client
+        self._folder = folder
+
+    def fetch(self, run: TriggeringRun, name: str) -> str | None:
+        """The run's artifact of that name, the newest where a job that ran again left two."""
+        pages = self._client.pages(f"/actions/runs/{run.id}/artifacts", name=name)
+        entries = [entry for page in pages for entry in listed(page, "artifacts")]
+        named = [Artifact.read(entry) for entry in entries if entry.get("name") == name]
+        made = [artifact for artifact in named if artifact is not None and _is_of(artifact, run)]
+        newest = max(made, key=lambda artifact: artifact.id, default=None)
+        return None if newest is None else self._fetched(newest)
+
+    def _fetched(self, artifact: Artifact) -> str:
+        path = self._folder / f"report-{artifact.id}.zip"
+        if artifact.expired:
+            raise _refused(artifact, "it has expired")
+        if artifact.size > LARGEST_REPORT:
+            raise _refused(artifact, f"it is larger than {LARGEST_REPORT // 1024**2} MB")
+        reason = fetch(self._client, artifact, path, LARGEST_REPORT)
+        if reason:
+            raise _refused(artifact, reason)
+        return str(path)
+
+
+def _is_of(artifact: Artifact, run: TriggeringRun) -> bool:
+    """Whether the artifact's own record agrees that this run made it."""
+    return (
+        artifact.run_id == run.id
+        and artifact.head_repository_id == run.head_repository_id
+        and artifact.head_sha == run.head_sha
+    )
+
+
+def _refused(artifact: Artifact, reason: str) -> Unreachable:
+    return Unreachable(f"artifact {artifact.id} is refused: {reason}")
