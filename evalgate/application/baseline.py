@@ -2,82 +2,108 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.errors import InvalidInput, Problem
-from evalgate.evaluators.registry import KINDS
+from evalgate.application.rules import changed_evaluators, config_hash, drift_of
+from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.evaluators.registry import versions
 from evalgate.models.comparison import BaselineInfo
 from evalgate.models.results import BASELINE_SCHEMA
 from evalgate.ports import BaselineParts
+from evalgate.records import dataclass, replace
+from evalgate.suite.stored import SCHEMA as SUITES_SCHEMA
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.application.request import JudgeRequest
+    from evalgate.application.rules import Rules
     from evalgate.models.results import ResultsDoc
     from evalgate.ports import Baseline, BaselineFiles, TraceSpool
     from evalgate.suite.models import Configuration
 
-SUITES_SCHEMA = "evalgate.suites/1"
 NAME = "baseline.zip"
 FOUND = frozenset({"exact", "ancestor", "latest"})
+SHORT_SHA = 7
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBaseline:
-    """What is known of the baseline: how it was found, its results if readable, what to warn of."""
+    """What is known of the baseline: how it was found, its results if readable, what to warn of.
+
+    `has_same_suites` is None where the baseline does not say which suites it was judged by.
+    """
 
     info: BaselineInfo | None
     results: ResultsDoc | None = None
     warnings: Sequence[Problem] = ()
+    has_same_suites: bool | None = None
+    has_same_versions: bool = True
 
 
-def take_in(request: JudgeRequest, files: BaselineFiles, config_hash: str, now: datetime) -> KnownBaseline:
+def take_in(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: datetime) -> KnownBaseline:
     """Loads what the request names. One the user named must be readable; a found one may not be."""
     info = request.baseline
     if info is None or info.path is None:
         return KnownBaseline(info)
     try:
         baseline = files.load(info.path, whole=False)
+        _check_commit(info, baseline)
     except InvalidInput as error:
         if request.baseline_required:
             raise
         return KnownBaseline(BaselineInfo("none"), None, error.problems)
-    return KnownBaseline(_described(info, baseline, config_hash, now), baseline.results)
+    described = _described(info, baseline, now)
+    manifest = baseline.manifest or {}
+    known = KnownBaseline(
+        described,
+        baseline.results,
+        has_same_suites=_same_suites(manifest, rules),
+        has_same_versions=not changed_evaluators(manifest, rules),
+    )
+    if info.status not in FOUND:
+        return replace(known, warnings=_other_versions(manifest, rules))
+    drift = drift_of(manifest, rules, info.status)
+    if drift is not None:
+        known = replace(known, info=replace(described, status="drifted", drift=drift))
+    return known
 
 
-def _described(info: BaselineInfo, baseline: Baseline, config_hash: str, now: datetime) -> BaselineInfo:
-    """The baseline with its commit and age, called drifted where it was made under other rules."""
+def _same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
+    said = manifest.get("config_hash")
+    return said == rules.config_hash if isinstance(said, str) else None
+
+
+def _check_commit(info: BaselineInfo, baseline: Baseline) -> None:
+    """A run may upload what another run made: a baseline that was found must be of its own run's commit."""
+    says = (baseline.manifest or {}).get("commit")
+    if info.status in FOUND and info.sha is not None and says not in (None, info.sha):
+        raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} says that it is of another commit")
+
+
+def _described(info: BaselineInfo, baseline: Baseline, now: datetime) -> BaselineInfo:
+    """The baseline with its commit and age."""
     age = info.age_seconds
     if age is None:
         age = _age(baseline.results["created_at"], now)
-    described = replace(info, sha=info.sha or baseline.results["commit"], age_seconds=age)
-    manifest = baseline.manifest or {}
-    same = manifest.get("config_hash") == config_hash and manifest.get("evaluators") == evaluator_versions()
-    if info.status in FOUND and not same:
-        return replace(described, status="drifted")
-    return described
+    return replace(info, sha=info.sha or baseline.results["commit"], age_seconds=age)
+
+
+def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
+    """A warning where an evaluator has another version today: a baseline that was named is never drifted."""
+    changed = changed_evaluators(manifest, rules)
+    if not changed:
+        return []
+    names = ", ".join(each.type for each in changed)
+    return [Problem(f"the baseline was made with other versions of {names}: changes may come from that")]
 
 
 def _age(created_at: str, now: datetime) -> int:
     return max(0, int((now - datetime.fromisoformat(created_at)).total_seconds()))
-
-
-def config_hash(configuration: Configuration) -> str:
-    """SHA-256 over what the suites and the project say; comments and layout do not count."""
-    content = {"project": configuration.written, "suites": [suite.written for suite in configuration.suites]}
-    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
-
-
-def evaluator_versions() -> dict[str, int]:
-    """The version of every evaluator: it rises when the same trace could be judged otherwise."""
-    return dict.fromkeys(sorted(KINDS), 1)
 
 
 def parts_of(
@@ -92,7 +118,7 @@ def parts_of(
         "created_at": created_at,
         "config_hash": config_hash(configuration),
         "evalgate_version": __version__,
-        "evaluators": evaluator_versions(),
+        "evaluators": versions(),
     }
     suites = {
         "schema": SUITES_SCHEMA,

@@ -1,10 +1,10 @@
-"""Which scenario a trace belongs to: exact ids first, then everything else in the order of the file."""
+"""Which scenario and variant a trace belongs to: exact ids first, then the rest in the order of the file."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.globs import matches_id
 from evalgate.measures.json_values import equal
@@ -13,7 +13,7 @@ from evalgate.models.trace import Trace
 from evalgate.models.trace_view import view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalgate.models.trace import DamagedTrace
     from evalgate.suite.models import Match, Scenario, Suite
@@ -23,7 +23,7 @@ EVERYTHING = "*"
 
 
 class Claim:
-    """One scenario as it will be reported: a named one, or one id that a glob found."""
+    """One scenario as it will be reported: a named one, or one id that a glob found; in one variant."""
 
     __slots__ = ("id", "scenario")
 
@@ -31,58 +31,123 @@ class Claim:
         self.scenario = scenario
         self.id = id_
 
+    @property
+    def variant(self) -> str | None:
+        """The name of the variant, None where the scenario has none."""
+        return self.scenario.variant.name if self.scenario.variant else None
+
+
+class Overlap(NamedTuple):
+    """A record that two variants of a scenario ask for; it counts for the first."""
+
+    record: Trace | DamagedTrace
+    scenario: str
+    first: str
+    second: str
+
 
 class Claims:
-    """Gives each trace of one suite to at most one scenario.
+    """Gives each trace of one suite to at most one scenario, and there to at most one variant.
 
     Which one depends on other traces only where two globs match one id: the first to find it keeps it.
+    `overlap` is the first trace found that two variants ask for.
     """
 
     def __init__(self, suite: Suite) -> None:
         self._folder = suite.folder
-        self._scenarios = suite.scenarios
-        self._named = {each.id: Claim(each, each.id) for each in suite.scenarios if not each.is_glob}
-        self._found: dict[str, Claim] = {}
+        self._crossed: dict[str, list[Scenario]] = {}  # by the id as written, one a variant
+        for scenario in suite.scenarios:
+            self._crossed.setdefault(scenario.id, []).append(scenario)
+        self._found: dict[str, str] = {}  # ids that globs found, with the glob that keeps them
         self._exact: dict[str, list[Scenario]] = {}
         self._others: list[Scenario] = []
-        for scenario in suite.scenarios:
+        for scenario, *_ in self._crossed.values():
             wanted = scenario.match.scenario_id
             if scenario.match.is_exact and wanted is not None:
                 self._exact.setdefault(wanted, []).append(scenario)
             else:
                 self._others.append(scenario)
+        self.overlap: Overlap | None = None
 
     def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
-        """The scenario that the record belongs to, None where none asks for it."""
+        """The scenario that the record belongs to, None where none asks for it.
+
+        A record of a scenario that fits none of its variants belongs to no other scenario either.
+        """
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
         for scenario in (*exact, *self._others):
-            if not self._fits(scenario.match, record, scenario_id):
+            if not self._fits_scenario(scenario.match, record, scenario_id):
                 continue
             if not scenario.is_glob:
-                return self._named[scenario.id]
+                variant = self._variant(scenario, record, scenario_id)
+                return Claim(variant, scenario.id) if variant else None
             # A glob names its scenarios by the traces' ids; an id that is taken can't be named twice.
-            if scenario_id is None or not matches_id(scenario.id, scenario_id) or scenario_id in self._named:
+            if (
+                scenario_id is None
+                or not matches_id(scenario.id, scenario_id)
+                or scenario_id in self._crossed
+            ):
                 continue
-            claim = self._found.setdefault(scenario_id, Claim(scenario, scenario_id))
-            if claim.scenario is scenario:
-                return claim
+            if self._found.get(scenario_id, scenario.id) == scenario.id:
+                variant = self._variant(scenario, record, scenario_id)
+                if variant is None:
+                    return None
+                self._found[scenario_id] = scenario.id
+                return Claim(variant, scenario_id)
         return None
+
+    def count(self) -> int:
+        """How many scenarios there are to report."""
+        return sum(len(self._crossed[pattern]) * len(ids) for pattern, ids in self._ids())
 
     def all(self) -> Iterator[Claim]:
         """Every scenario to report: as the file lists them, a glob's in natural order of their ids.
 
+        Each stands there in all its variants.
+        """
+        for pattern, ids in self._ids():
+            for id_ in sorted(ids, key=natural):
+                yield from (Claim(scenario, id_) for scenario in self._crossed[pattern])
+
+    def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The ids that each entry reports, as the file lists the entries.
+
         A glob other than `*` that found nothing stands for itself, so that it can't go missing unseen.
         """
-        found: dict[str, list[Claim]] = {}
-        for claim in self._found.values():
-            found.setdefault(claim.scenario.id, []).append(claim)
-        for scenario in self._scenarios:
-            if not scenario.is_glob:
-                yield self._named[scenario.id]
-            elif scenario.id in found:
-                yield from sorted(found[scenario.id], key=lambda claim: natural(claim.id))
-            elif scenario.id != EVERYTHING:
-                yield Claim(scenario, scenario.id)
+        found: dict[str, list[str]] = {}
+        for id_, pattern in self._found.items():
+            found.setdefault(pattern, []).append(id_)
+        for pattern, (scenario, *_) in self._crossed.items():
+            if not scenario.is_glob or (pattern not in found and pattern != EVERYTHING):
+                yield pattern, [pattern]
+            else:
+                yield pattern, found.get(pattern, [])
+
+    def _variant(
+        self, scenario: Scenario, record: Trace | DamagedTrace, scenario_id: str | None
+    ) -> Scenario | None:
+        """The scenario in the first variant that the record fits.
+
+        A second one is looked for until one is found, to be told once.
+        """
+        first: Scenario | None = None
+        for each in self._crossed[scenario.id]:
+            if each.variant is None:
+                return each
+            if not self._fits(each.variant.match, record, scenario_id):
+                continue
+            if first is not None and first.variant is not None:
+                self.overlap = Overlap(record, scenario.id, first.variant.name, each.variant.name)
+                return first
+            first = each
+            if self.overlap is not None:
+                break
+        return first
+
+    def _fits_scenario(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
+        """A damaged record belongs to a scenario by its id and nothing less."""
+        is_known = isinstance(record, Trace) or match.scenario_id is not None
+        return is_known and self._fits(match, record, scenario_id)
 
     def _fits(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
         if match.scenario_id is not None and (
@@ -93,8 +158,7 @@ class Claims:
             return False
         if isinstance(record, Trace):
             return match.tags <= set(record.tags) and _holds(match, record)
-        # Of a damaged record only the id and the file are known.
-        return match.scenario_id is not None and not match.tags and match.where is None
+        return not match.tags and match.where is None  # of a damaged record only id and file are known
 
     def _on_path(self, pattern: re.Pattern[str], path: str) -> bool:
         relative = posixpath.relpath(path, self._folder)

@@ -6,9 +6,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from evalgate.application.policies import Policies, fail_on_words
+from evalgate.application.price_comparison import comparable
+from evalgate.application.report import warning_of
 from evalgate.application.stored_run import run_of
+from evalgate.application.weakening import remarks_on, weakening_between
+from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
+from evalgate.gate.run_figures import figures_of_run
 from evalgate.gate.standing import standings_of, standings_of_run
 from evalgate.models.comparison import BaselineInfo
 from evalgate.reporting.exports.results_json import results_document
@@ -27,11 +32,22 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     policy = Policy() if words is None else Policy(fail_on=words)
     before, now = files.load(base, whole=False).results, files.load(head).results
     run = run_of(now)
+    before, warnings = comparable(before, run)
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(standings_of_run(run), standings_of(before), rules)
+    add_calls(comparison, run, before)
     info = BaselineInfo("given", before["commit"], None, base)
-    decision = decide(run, comparison, info, policies.suites, run_policy=policy, report_only=words is None)
+    weakenings = weakening_between(files, (base, head), comparison, before, policies)
+    decision = decide(
+        run,
+        comparison,
+        info,
+        policies.suites,
+        run_policy=policy,
+        report_only=words is None,
+        weakenings=weakenings,
+    )
     return results_document(
         run,
         comparison,
@@ -40,4 +56,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
         previous=before["summary"],
         commit=now["commit"],
         created_at=datetime.fromisoformat(now["created_at"]),
+        warnings=[*warnings, *map(warning_of, remarks_on(weakenings))],
+        weakenings=weakenings,
+        figures=figures_of_run(run, comparison),
     )

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evalgate.application.claims import Claims
+from evalgate.application.behaviour import Witness
 from evalgate.application.earlier import Earlier
-from evalgate.application.trace_warnings import Warnings, place_of
+from evalgate.application.pricing import Pricer
+from evalgate.application.suite_evaluation import SuiteEvaluation
+from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import OverLimit
-from evalgate.measures.intervals import wilson
-from evalgate.measures.queries import QueryFailedError
-from evalgate.models.run import (
-    MAX_SCENARIOS,
-    Run,
-    ScenarioResult,
-    SuiteResult,
-    TraceRef,
-    TrialResult,
-    Unclaimed,
-)
-from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
-from evalgate.models.trace_view import view_of
-from evalgate.scoring.scenario import judge_scenario
-from evalgate.scoring.trial import score_trial
-from evalgate.suite.parse import DEFAULT_THRESHOLD
+from evalgate.models.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
+from evalgate.models.trace import Trace
+from evalgate.records import dataclass, field
+from evalgate.suite.custom import CUSTOM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.claims import Claim
-    from evalgate.models.trace import Source, TraceRecord
-    from evalgate.ports import Progress, TraceSource
+    from evalgate.application.crossing import Crossing
+    from evalgate.ports import PriceTable, Progress, TraceSource
+    from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration, Suite
 
 
@@ -39,19 +28,25 @@ if TYPE_CHECKING:
 class TraceChoice:
     """Which traces to read: `patterns` and `form` replace what the suites say where they are given.
 
-    `earlier` is what the baseline says of their scenarios.
+    `earlier` is what the baseline says of their scenarios; `prices` are for traces without recorded cost;
+    `witness` sees every trial that was judged, `crossing` every record, to judge it by other rules too.
     """
 
     patterns: Sequence[str] | None = None
     form: str | None = None
     earlier: Earlier = field(default_factory=Earlier)
+    prices: PriceTable | None = None
+    witness: Witness = field(default_factory=Witness)
+    crossing: Crossing | None = None
 
-    def of(self, suite: Suite) -> tuple[Sequence[str], str, str]:
+    def of(self, suite: Suite) -> tuple[Sequence[str], str, str | Custom]:
         """Patterns, the folder they start from, and the format, for one suite."""
-        form = self.form or suite.form
+        form: str | Custom = self.form or suite.form
+        if form == CUSTOM and suite.custom is not None:
+            form = suite.custom
         if self.patterns is not None:
             return self.patterns, ".", form
-        return suite.traces or (), suite.folder, form
+        return suite.traces or (), suite.traces_folder, form
 
 
 def evaluate(
@@ -69,197 +64,31 @@ def evaluate(
     warnings = Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
     for suite in configuration.suites:
-        evaluation = _SuiteEvaluation(suite, choice.earlier)
+        evaluation = SuiteEvaluation(suite, choice.earlier, choice.witness)
+        pricer = Pricer(suite.prices, choice.prices)
         patterns, folder, form = choice.of(suite)
         for record in traces.read(patterns, folder, form):
+            if isinstance(record, Trace):
+                pricer.price(record)
+            own_id = record.scenario_id
             evaluation.add(record)
+            if choice.crossing is not None:
+                choice.crossing.see(suite, record, own_id)
             progress.advance("traces")
             if isinstance(record, Trace):
                 keep(record)
                 warnings.add(record)
+                warnings.add_pricing(record)
+        if evaluation.overlap is not None:
+            warnings.add_overlap(evaluation.overlap, suite)
+        _bound(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
         suites.append(evaluation.result())
         if not suites[-1].traces:
             warnings.add_nothing_found(patterns, suite)
         unclaimed += evaluation.unclaimed
-        _bound(suites, most)
     return Run(suites, unclaimed, warnings.told())
 
 
-def _bound(suites: Sequence[SuiteResult], most: int) -> None:
-    found = sum(len(suite.scenarios) for suite in suites)
+def _bound(found: int, most: int) -> None:
     if found > most:
         raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")
-
-
-@dataclass(slots=True)
-class _Judged:
-    """One trial with what it is sorted by."""
-
-    result: TrialResult
-    recorded: int | None
-    started_at: str | None
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """The trials of one reported scenario, in the order they were read."""
-
-    claim: Claim | None
-    trials: list[_Judged] = field(default_factory=list)
-
-
-class _SuiteEvaluation:
-    """One suite while its traces stream by."""
-
-    def __init__(self, suite: Suite, earlier: Earlier) -> None:
-        self._suite = suite
-        self._earlier = earlier
-        self._claims = Claims(suite)
-        self._gathered: dict[str, _Gathered] = {}
-        self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
-        self._traces = 0
-        self.unclaimed: list[Unclaimed] = []
-
-    def add(self, record: TraceRecord) -> None:
-        """Judges one record, or lists it as unclaimed."""
-        self._traces += 1
-        scenario_id, problem = self._scenario_id(record)
-        if problem is not None:
-            record = DamagedTrace(problem, record.source, _own_id(record.source))
-        claim = self._claims.claim(record, scenario_id)
-        if isinstance(record, DamagedTrace):
-            self._add_damaged(record, claim)
-        elif claim is None:
-            self.unclaimed.append(Unclaimed(self._suite.name, _ref(record), scenario_id))
-        else:
-            record.baseline = self._earlier.of(self._suite.name, claim.id)
-            self._gather(claim).trials.append(_Judged(_judge(record, claim), record.trial, record.started_at))
-
-    def _scenario_id(self, record: TraceRecord) -> tuple[str | None, str | None]:
-        """The record's scenario id, and what is wrong with it."""
-        expression = self._suite.scenario_from
-        if expression is None:
-            return record.scenario_id, None
-        if isinstance(record, DamagedTrace):
-            return None, None  # what can't be read can't be asked
-        try:
-            found = expression.search(view_of(record))
-        except QueryFailedError as error:
-            return None, f"scenario_from: {error}"
-        if found is None:
-            return record.scenario_id, None
-        if isinstance(found, int) and not isinstance(found, bool):
-            found = str(found)
-        if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
-            return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
-        record.scenario_id = found
-        return found, None
-
-    def _gather(self, claim: Claim) -> _Gathered:
-        return self._gathered.setdefault(claim.id, _Gathered(claim))
-
-    def _add_damaged(self, record: DamagedTrace, claim: Claim | None) -> None:
-        source = record.source
-        trial = TrialResult(
-            trial=record.trial or 0,
-            trace=TraceRef(None, source.path, source.format, source.sha256, source.line, source.record),
-            status="error",
-            score=0.0,
-            assertions=[],
-            reason=f"{place_of(source)}: {record.reason}",
-        )
-        home = (
-            self._gather(claim)
-            if claim is not None
-            else self._damaged.setdefault(record.fallback_id, _Gathered(None))
-        )
-        home.trials.append(_Judged(trial, record.trial, None))
-
-    def result(self) -> SuiteResult:
-        """The suite, once all its traces have been seen."""
-        found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
-        for claim in self._claims.all():
-            gathered = self._gathered.get(claim.id) or _Gathered(claim)
-            # A file that can't be read and bears a scenario's name is that scenario's trial.
-            gathered.trials += self._damaged.pop(claim.id, _Gathered(None)).trials
-            scenario = _scenario_result(claim, _numbered(gathered.trials))
-            if scenario is None:
-                found.skipped += 1
-            else:
-                found.scenarios.append(scenario)
-        found.scenarios += [_damaged_result(id_, each) for id_, each in sorted(self._damaged.items())]
-        return found
-
-
-def _judge(trace: Trace, claim: Claim) -> TrialResult:
-    """One trace under one scenario."""
-    assertions = [assertion.assess(trace) for assertion in claim.scenario.assertions]
-    status, score = score_trial(assertions, claim.scenario.threshold)
-    latency_ms = trace.latency["total_ms"]
-    return TrialResult(
-        trial=0,
-        trace=_ref(trace),
-        status=status,
-        score=score,
-        assertions=assertions,
-        cost_usd=trace.cost["usd"],
-        latency_seconds=None if latency_ms is None else latency_ms / 1000,
-        total_tokens=trace.usage["total_tokens"],
-        tool_calls=[call["name"] for call in trace.agent_calls],
-    )
-
-
-def _ref(trace: Trace) -> TraceRef:
-    source = trace.source
-    return TraceRef(trace.trace_id, source.path, source.format, source.sha256, source.line, source.record)
-
-
-def _own_id(source: Source) -> str:
-    return source.path if source.line is None else f"{source.path}#L{source.line}"
-
-
-def _numbered(trials: list[_Judged]) -> list[TrialResult]:
-    """Trials by their recorded number where all have one of their own, else by time, else as read."""
-    recorded = [trial.recorded for trial in trials]
-    if None not in recorded and len(set(recorded)) == len(recorded):
-        ordered = sorted(trials, key=lambda trial: trial.recorded or 0)
-        for trial in ordered:
-            trial.result.trial = trial.recorded or 0
-        return [trial.result for trial in ordered]
-    if all(trial.started_at for trial in trials):
-        trials = sorted(trials, key=lambda trial: (trial.started_at or "").rstrip("Z"))  # 00.5Z is after 00Z
-    for number, trial in enumerate(trials):
-        trial.result.trial = number
-    return [trial.result for trial in trials]
-
-
-def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult | None:
-    scenario = claim.scenario
-    judged = judge_scenario(trials, scenario.threshold, scenario.rules)
-    if judged is None:
-        return None
-    return ScenarioResult(
-        claim.id,
-        judged.verdict,
-        judged.score,
-        scenario.threshold,
-        trials,
-        pass_rate=judged.pass_rate,
-        pass_rate_interval=judged.interval,
-        reason=judged.reason,
-        location=scenario.location,
-    )
-
-
-def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:
-    trials = _numbered(gathered.trials)
-    return ScenarioResult(
-        id_,
-        "ERROR",
-        0.0,
-        DEFAULT_THRESHOLD,
-        trials,
-        pass_rate=0.0,
-        pass_rate_interval=wilson(0, len(trials)),
-        reason=trials[0].reason,
-    )

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from evalgate.application.approvals import with_approvals
+from evalgate.application.check_run import post_check
+from evalgate.application.commenting import CommentText, keep_comment, say, template_from, worth_a_comment
 from evalgate.application.leave_files import leave_files
-from evalgate.application.step_outputs import comment_outputs, outputs_of
-from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.annotation import Annotation
+from evalgate.application.step_outputs import outputs_of
+from evalgate.errors import Unreachable
+from evalgate.records import dataclass, field, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from evalgate.application.commenting import CommentMode
     from evalgate.application.request import Judgement, JudgeRequest
-    from evalgate.models.results import ResultsDoc
-    from evalgate.ports import ArtifactStore, BaselineSource, NamedFile, OutputFolder, PullRequest, StepOutput
+    from evalgate.ports import (
+        ApprovalSource,
+        ArtifactStore,
+        BaselineSource,
+        CheckRuns,
+        NamedFile,
+        OutputFolder,
+        PullRequest,
+        ReportFiles,
+        StepOutput,
+        TemplateSource,
+    )
 
-CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
-CHANGES = ("regressed", "broken", "improved", "fixed", "new", "removed")
 UPLOAD_STEP = "actions/upload-artifact"
+NO_COMMENT = (
+    "no comment: on pull requests of forks and of Dependabot the token may not write; see the summary"
+)
+NO_CHECK = "no check run: on pull requests of forks and of Dependabot the token may not write"
 MOST_REASONS = 20
 MOST_DAMAGED = 2
-TITLE = "EvalGate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +46,9 @@ class Task:
     request: JudgeRequest
     shown_folder: str
     comment: CommentMode = "auto"
-    from_fork: bool = False
+    only_reads: bool = False  # a pull request on which GitHub gives no token that may write
     artifact: str | None = None  # the name under which this run's baseline is uploaded
+    report_artifact: str | None = None  # and its report, for a publishing workflow
     annotate: bool = True
     summarise: bool = True
 
@@ -45,10 +60,15 @@ class World:
     judge: Callable[[JudgeRequest], Judgement]
     folder: OutputFolder
     step: StepOutput
+    template: TemplateSource | None = None
+    approvals: ApprovalSource | None = None  # those that count
+    proposed: ApprovalSource | None = None  # those of the pull request, where another commit's count
     baselines: BaselineSource | None = None
     pull_request: PullRequest | None = None
+    checks: CheckRuns | None = None
     artifacts: ArtifactStore | None = None
-    junit: NamedFile | None = None
+    reports: ReportFiles | None = None
+    copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of our files, at places the user named
 
 
 def gate_in_action(task: Task, world: World) -> int:
@@ -56,9 +76,12 @@ def gate_in_action(task: Task, world: World) -> int:
 
     Everything after the verdict may fail without changing it: what GitHub refuses becomes a warning.
     """
-    judgement = _judged(task.request, world)
+    template = template_from(world.template, world.step)
+    request = with_approvals(replace(task.request, template=template), world.approvals, world.proposed)
+    judgement = _judged(request, world)
     _leave(task, world, judgement)
     _comment(task, world, judgement)
+    _check(task, world, judgement)
     _upload(task, world, judgement)
     return judgement.exit_code
 
@@ -82,15 +105,16 @@ def _judged(request: JudgeRequest, world: World) -> Judgement:
 def _leave(task: Task, world: World, judgement: Judgement) -> None:
     """Files and outputs first: they stand even where the run is ended early."""
     leave_files(judgement, world.folder)
-    if world.junit is not None and "junit.xml" in judgement.files:
-        world.junit.write(judgement.files["junit.xml"])
+    for name, copy in world.copies.items():
+        if name in judgement.files:
+            copy.write(judgement.files[name])
     world.step.outputs(outputs_of(judgement.results, _paths(task, judgement)))
     if task.summarise and "summary.md" in judgement.files:
         world.step.summary(judgement.files["summary.md"].decode())
     for line in _told(judgement):
         world.step.log(line)
     for warning in judgement.warnings:
-        _say(world, "warning", warning)
+        say(world.step, "warning", warning)
     if task.annotate:
         world.step.annotate(judgement.annotations)
 
@@ -127,47 +151,57 @@ def _comment(task: Task, world: World, judgement: Judgement) -> None:
     body = judgement.files.get("comment.md")
     if body is None or world.pull_request is None or task.comment == "off":
         return
-    if task.comment == "auto" and task.from_fork:
-        _say(world, "notice", "no comment: on a fork's pull request the token may not write; see the summary")
+    if task.only_reads and task.comment != "always":
+        say(world.step, "notice", NO_COMMENT)
         return
-    create = worth_a_comment(task.comment, judgement.results)
-    try:
-        comment = world.pull_request.upsert_comment(task.request.comment_key, body.decode(), create=create)
-    except Forbidden as refusal:
-        _say(world, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`")
-    except Unreachable as trouble:
-        _say(world, "warning", f"the comment was not posted: {trouble}")
-    else:
-        if comment is not None:
-            world.step.outputs(comment_outputs(comment))
+    comment = CommentText(
+        task.request.comment_key,
+        body.decode(),
+        task.request.commit,
+        create=worth_a_comment(task.comment, judgement.results),
+    )
+    keep_comment(comment, world.pull_request, world.step)
 
 
-def worth_a_comment(mode: CommentMode, results: ResultsDoc) -> bool:
-    """Whether to begin a comment; one that is there is kept true in any case."""
-    failed = results["verdict"] != "pass"
-    if mode == "on-failure":
-        return failed
-    summary = results["summary"]
-    changed = summary is not None and any(dict(summary)[kind] for kind in CHANGES)
-    return mode != "on-change" or failed or changed
+def _check(task: Task, world: World, judgement: Judgement) -> None:
+    if world.checks is None:
+        return
+    if task.only_reads:
+        say(world.step, "notice", NO_CHECK)
+        return
+    post_check(task.request, judgement, world.checks, world.step)
 
 
 def _upload(task: Task, world: World, judgement: Judgement) -> None:
-    if task.artifact is None or world.artifacts is None or judgement.baseline_zip is None:
-        return
-    try:
-        number = world.artifacts.upload(task.artifact, judgement.baseline_zip)
-    except Unreachable as trouble:
+    """The baseline for later runs, and the report for the workflow that may comment."""
+    if task.artifact is not None and judgement.baseline_zip is not None:
         path = f"{task.shown_folder}/baseline.zip"
-        _say(
-            world,
-            "warning",
-            f"the baseline was not uploaded: {trouble}. Add a step after this one: uses: {UPLOAD_STEP}, "
-            f"if: always(), with name: {task.artifact}, path: {path}, include-hidden-files: true",
-        )
-    else:
-        world.step.log(f"The baseline was uploaded as artifact {task.artifact} ({number}).")
+        lost = _stored(world, "baseline", task.artifact, judgement.baseline_zip)
+        if lost:
+            say(world.step, "warning", f"{lost}. {_instead(task.artifact, path)}")
+    if task.report_artifact is not None and world.reports is not None and "comment.md" in judgement.files:
+        path = f"{task.shown_folder}/results.json"
+        packed = world.reports.pack(judgement.files["results.json"])
+        lost = _stored(world, "report", task.report_artifact, packed)
+        if lost:
+            say(world.step, "notice", f"{lost}. {_instead(task.report_artifact, path)}")
 
 
-def _say(world: World, level: str, message: str) -> None:
-    world.step.annotate([Annotation(level, TITLE, message)])
+def _stored(world: World, what: str, name: str, path: str) -> str:
+    """Uploads one zip; why that came to nothing, empty where it is done."""
+    if world.artifacts is None:
+        return ""
+    try:
+        number = world.artifacts.upload(name, path)
+    except Unreachable as trouble:
+        return f"the {what} was not uploaded: {trouble}"
+    world.step.log(f"The {what} was uploaded as artifact {name} ({number}).")
+    return ""
+
+
+def _instead(name: str, path: str) -> str:
+    """What a workflow can do itself."""
+    return (
+        f"Add a step after this one: uses: {UPLOAD_STEP}, if: always(), with name: {name}, path: {path}, "
+        "include-hidden-files: true"
+    )

@@ -5,23 +5,31 @@ Everything hostile (suites, traces, baselines) is read behind this door and nowh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evalgate.application.baseline import NAME, config_hash, parts_of, take_in
+from evalgate.application.approvals import approvals_of, rule
+from evalgate.application.baseline import NAME, parts_of, take_in
+from evalgate.application.behaviour import Witness, add_behaviour
+from evalgate.application.changed_rules import Shelf, changed_rules, remarks
 from evalgate.application.earlier import Earlier
 from evalgate.application.evaluate import TraceChoice, evaluate
+from evalgate.application.formats import format_problems
+from evalgate.application.freshness import judge_freshness, present_of
 from evalgate.application.policies import policies_of
+from evalgate.application.price_comparison import comparable, priced_alike
 from evalgate.application.report import Findings, invalid, report
+from evalgate.application.rules import rules_of
 from evalgate.errors import InvalidInput, Location, Problem, SettingError
-from evalgate.evaluators.flaws import suggest
+from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
 from evalgate.gate.standing import standings_of, standings_of_run
+from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from evalgate.application.baseline import KnownBaseline
     from evalgate.application.policies import Policies
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.models.comparison import Comparison
@@ -31,14 +39,15 @@ if TYPE_CHECKING:
     from evalgate.ports import (
         BaselineFiles,
         Clock,
+        Fingerprints,
         OutputFolder,
+        PriceTable,
         Progress,
         SuiteSource,
+        TraceArchive,
         TraceSource,
     )
     from evalgate.suite.models import Configuration
-
-AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +55,13 @@ class Tools:
     """What the judge works with."""
 
     suites: SuiteSource
-    traces: TraceSource
+    traces: TraceArchive
     baselines: BaselineFiles
     output: OutputFolder
     clock: Clock
     progress: Progress
+    prices: PriceTable | None = None
+    fingerprints: Fingerprints | None = None
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
@@ -68,18 +79,31 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     configuration = tools.suites.load(request.configs)
     _check(configuration, request, tools.traces)
     policies = policies_of(configuration, request.fail_on)
-    known = take_in(request, tools.baselines, config_hash(configuration), now)
+    approvals, doubts = approvals_of(request, tools.suites)
+    present = present_of(request, policies, tools.fingerprints, now)
+    known = take_in(request, tools.baselines, rules_of(configuration), now)
+    if known.results is not None:
+        known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
     target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
     spool = tools.baselines.spool() if request.make_baseline_zip else None
+    witness, rules = Witness(), changed_rules(configuration, known, _shelf(tools))
     try:
         run = evaluate(
             configuration,
             tools.traces,
-            TraceChoice(request.traces, request.form, Earlier(known.results)),
+            TraceChoice(
+                *(request.traces, request.form, Earlier(known.results), tools.prices, witness),
+                crossing=rules.crossing,
+            ),
             tools.progress,
             keep=spool.add if spool is not None else _drop,
         )
-        comparison = compare_runs(run, known.results, policies) if known.results is not None else None
+        known, comparison = _compared(run, known, policies)
+        known = _with_behaviour(run, known, comparison, witness, tools.baselines)
+        rules.tell_causes(run, known, comparison, policies)
+        weakenings = rules.weakenings(request, known, comparison, policies, approvals)
+        judge_freshness(run, policies, present)
+        rulings = rule(run, comparison, approvals, now.date())
         decision = decide(
             run,
             comparison,
@@ -87,28 +111,62 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             policies.suites,
             run_policy=policies.run,
             report_only=request.report_only,
+            approved=rulings.approved,
+            weakenings=weakenings,
         )
-        warnings = [*configuration.warnings, *known.warnings, *map(Problem, request.notes)]
-        judgement = report(request, Findings(run, comparison, decision, known, warnings), now)
+        warnings = [*configuration.warnings, *doubts, *known.warnings, *map(Problem, request.notes)]
+        warnings += remarks(weakenings)
+        findings = Findings(run, comparison, decision, known, warnings, rulings.told, weakenings)
+        judgement = report(request, findings, now)
         if spool is None:
             return judgement
         results = judgement.files["results.json"]
         parts = parts_of(request, configuration, results, judgement.results["created_at"], spool)
         said = tools.baselines.write(target, parts)
-        return replace(judgement, baseline_zip=target, warnings=[str(problem) for problem in said])
+        return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, said)])
     finally:
         if spool is not None:
             spool.close()
+
+
+def _shelf(tools: Tools) -> Shelf:
+    return Shelf(tools.baselines, tools.traces, tools.prices)
 
 
 def _drop(_: Trace) -> None:
     """Nothing is kept where no baseline is made."""
 
 
+def _compared(run: Run, known: KnownBaseline, policies: Policies) -> tuple[KnownBaseline, Comparison | None]:
+    """The comparison, and the baseline as it was compared."""
+    if known.results is None:
+        return known, None
+    results, warnings = comparable(known.results, run)
+    run.warnings += warnings
+    return replace(known, results=results), compare_runs(run, results, policies)
+
+
+def _with_behaviour(
+    run: Run,
+    known: KnownBaseline,
+    comparison: Comparison | None,
+    witness: Witness,
+    baselines: BaselineFiles,
+) -> KnownBaseline:
+    """Tells how recordings differ from the baseline's; what that warns of is added to what is known."""
+    if known.results is None or comparison is None or known.info is None or known.info.path is None:
+        return known
+    lines = baselines.traces(known.info.path)
+    said = add_behaviour(comparison, run, known.results, witness, lines)
+    return replace(known, warnings=[*known.warnings, *said])
+
+
 def compare_runs(run: Run, before: ResultsDoc, policies: Policies) -> Comparison:
     """A run against the results of an earlier one."""
     rules = {name: policy.regression for name, policy in policies.suites.items()}
-    return compare(standings_of_run(run), standings_of(before), rules)
+    comparison = compare(standings_of_run(run), standings_of(before), rules)
+    add_calls(comparison, run, before)
+    return comparison
 
 
 def _check(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
@@ -116,20 +174,7 @@ def _check(configuration: Configuration, request: JudgeRequest, traces: TraceSou
     problems = format_problems(configuration, traces, request.form)
     for suite in configuration.suites:
         if request.traces is None and suite.traces is None:
-            hint = "add `traces: [...]` or give --traces"
+            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or give --traces"
             problems.append(Problem(f"suite `{suite.name}` names no traces", Location(suite.path), hint))
     if problems:
         raise SettingError(*problems)
-
-
-def format_problems(
-    configuration: Configuration, traces: TraceSource, form: str | None = None
-) -> list[Problem]:
-    """Formats that do not exist, the flag's own and those of suites."""
-    formats = [AUTO, *traces.formats()]
-    named = [(form, None), *((suite.form, Location(suite.path)) for suite in configuration.suites)]
-    return [
-        Problem(f"unknown format {each!r}", place, suggest(each, formats))
-        for each, place in named
-        if each is not None and each not in formats
-    ]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from evalgate.application.request import Judgement
     from evalgate.ports import OutputFolder
 
-REPORTS = ("comment.md", "summary.md", "junit.xml")
+REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif")
 
 
 def leave_files(judgement: Judgement, folder: OutputFolder) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import suggest
 from evalgate.models.decision import FailOn
+from evalgate.records import dataclass
 from evalgate.suite.files import PolicyEntry
 from evalgate.suite.policy import Policy, effective
 
@@ -33,7 +33,7 @@ def policies_of(configuration: Configuration, fail_on: Sequence[str] | None) -> 
     words = fail_on_words(fail_on)
     return Policies(
         {suite.name: effective(suite.policy, configuration.policy, words) for suite in configuration.suites},
-        effective(PolicyEntry(), configuration.policy, words),
+        effective(PolicyEntry.unsaid(), configuration.policy, words),
     )
 
 

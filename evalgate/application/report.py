@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalgate.application.own_words import Wording, write_comment
 from evalgate.application.reproduce import command_of
 from evalgate.application.request import Judgement
+from evalgate.gate.run_figures import figures_of_run
+from evalgate.records import dataclass
 from evalgate.reporting.annotations import annotations_of
 from evalgate.reporting.exports.junit import junit
 from evalgate.reporting.exports.results_json import dump, invalid_document, results_document
-from evalgate.reporting.render import render_comment, render_summary
+from evalgate.reporting.render import render_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
     from evalgate.application.baseline import KnownBaseline
     from evalgate.application.request import JudgeRequest
     from evalgate.errors import InvalidInput, Problem
+    from evalgate.models.approval import Ruling
     from evalgate.models.comparison import Comparison
     from evalgate.models.decision import Decision
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
+    from evalgate.models.weakening import Weakenings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Findings:
     decision: Decision
     baseline: KnownBaseline
     warnings: Sequence[Problem]
+    rulings: Sequence[Ruling] = ()
+    weakenings: Weakenings | None = None
 
 
 def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
@@ -46,19 +52,27 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         previous=found.baseline.results["summary"] if found.baseline.results else None,
         commit=request.commit,
         created_at=now,
-        warnings=[_warning(problem) for problem in found.warnings],
+        warnings=[warning_of(problem) for problem in found.warnings],
         command=command_of(request, found.baseline.info),
+        figures=figures_of_run(found.run, found.comparison),
+        rulings=found.rulings,
+        weakenings=found.weakenings,
     )
-    comment = render_comment(
-        results, key=request.comment_key, max_chars=request.max_comment_chars, report_url=request.report_url
+    wording = Wording(
+        request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )
+    comment, warnings = write_comment(results, wording)
     files = {
         "results.json": dump(results),
         "comment.md": comment.encode(),
         "summary.md": render_summary(results, report_url=request.report_url).encode(),
         "junit.xml": junit(results),
     }
-    return Judgement(results, files, annotations_of(results))
+    if request.sarif:
+        from evalgate.reporting.exports.sarif import sarif
+
+        files["results.sarif"] = sarif(results, request.folder)
+    return Judgement(results, files, annotations_of(results, request.folder), warnings=warnings)
 
 
 def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgement:
@@ -66,9 +80,12 @@ def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgem
     results = invalid_document(
         error.problems, error.code, commit=request.commit, created_at=now, report_only=request.report_only
     )
-    return Judgement(results, {"results.json": dump(results)}, annotations_of(results), error.problems)
+    return Judgement(
+        results, {"results.json": dump(results)}, annotations_of(results, request.folder), error.problems
+    )
 
 
-def _warning(problem: Problem) -> Warning_:
+def warning_of(problem: Problem) -> Warning_:
+    """A problem as a warning of the document."""
     message = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
     return {"code": "note", "message": message, "where": str(problem.location) if problem.location else None}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.errors import Problem
+    from evalgate.models.approval import ApprovalFile
     from evalgate.models.comparison import BaselineInfo
     from evalgate.models.results import ResultsDoc
+    from evalgate.models.template_file import TemplateFile
+    from evalgate.models.weakening import OnWeakening
     from evalgate.ports import Annotation
 
 
@@ -24,6 +28,7 @@ class JudgeRequest:
     baseline: BaselineInfo | None = None  # None: none was asked for; `path` is the file to load
     baseline_required: bool = False  # named by the user: missing or damaged ends in exit 2
     fail_on: Sequence[str] | None = None  # wins over every policy
+    on_weakening: OnWeakening | None = None  # likewise
     report_only: bool = False
     make_baseline_zip: bool = True
     commit: str | None = None
@@ -31,6 +36,13 @@ class JudgeRequest:
     run_id: str | None = None
     comment_key: str = "evalgate"
     max_comment_chars: int = 60_000
+    template: TemplateFile | None = None  # the project's own words for the comment
+    approvals: ApprovalFile | None = None  # the approvals that count
+    approvals_of_base: bool = False  # they are another commit's: mistakes in them are none of this run's
+    proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
+    merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
+    sarif: bool = False  # make results.sarif as well
+    folder: str = ""  # the working folder as it is called from the repository's root, empty for the root
     report_url: str | None = None  # the page of the run, for "the rest is there"
     notes: Sequence[str] = ()  # warnings of the front door, to be shown with the run's own
 

@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
+from evalgate.errors import SettingError
 from evalgate.evaluators.operators import ALIASES, OPERATORS
-from evalgate.evaluators.registry import KINDS, evaluator_class
+from evalgate.evaluators.registry import KINDS, evaluator_class, own_kinds
 from evalgate.evaluators.shorthands import DEFAULT_PATH
 from evalgate.models.trace_schema import trace_schema
+from evalgate.suite.subject import TIMING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 COMMON = ("name", "weight", "required", "on_missing", "negate")
 ASSERTION = {"$ref": "#/$defs/assertion"}
 
 
-def schema(kind: str) -> dict[str, Any]:
-    """The schema of one document: suite, project, trace or results."""
-    made = _MAKERS[kind]()
+def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
+    """The schema of one document: suite, project, trace or results; `with_own` adds own evaluators.
+
+    Raises SettingError for an own evaluator that no JSON Schema can describe.
+    """
+    made = _MAKERS[kind](own_kinds() if with_own else ())
     return {"$schema": DRAFT, "title": f"EvalGate {kind}", **made}
 
 
-def _suite() -> dict[str, Any]:
+def _suite(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.files import SuiteFile
 
-    return _with_assertions(SuiteFile.model_json_schema())
+    return _with_assertions(SuiteFile.model_json_schema(), own)
 
 
-def _project() -> dict[str, Any]:
+def _project(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.files import ProjectFile
 
-    return _with_assertions(ProjectFile.model_json_schema())
+    return _with_assertions(ProjectFile.model_json_schema(), own)
 
 
-def _results() -> dict[str, Any]:
+def _results(_: Sequence[str]) -> dict[str, Any]:
     from evalgate.models.results import ResultsDoc
 
     return _of_type(ResultsDoc)
+
+
+def _trace(_: Sequence[str]) -> dict[str, Any]:
+    return trace_schema()
 
 
 _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
@@ -44,8 +56,10 @@ _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type
 def _of_type(kind: Any) -> dict[str, Any]:
     """The schema of one of our document types: typed mappings, lists, unions and plain values."""
     if is_typeddict(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        needed = sorted(name for name in kind.__required_keys__ if get_origin(hints[name]) is not NotRequired)
         fields = {name: _of_type(each) for name, each in get_type_hints(kind).items()}
-        return {"type": "object", "properties": fields, "required": sorted(kind.__required_keys__)}
+        return {"type": "object", "properties": fields, "required": needed}
     if kind in _SIMPLE:
         return {"type": _SIMPLE[kind]}
     arguments = get_args(kind)
@@ -58,13 +72,13 @@ def _of_type(kind: Any) -> dict[str, Any]:
     return {}
 
 
-def _with_assertions(made: dict[str, Any]) -> dict[str, Any]:
+def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]:
     """Lists of assertions are open in the model, since the evaluators' own parser reads them."""
-    kinds = _kinds()
+    kinds = [*_kinds(), *(_own_kind(number, name) for number, name in enumerate(own))]
     shared = made.setdefault("$defs", {})
     for each in kinds:
         shared.update(each.pop("$defs", {}))
-    shared["assertion"] = {"anyOf": [*kinds, _params_form(), _operator_form(), *_groups()]}
+    shared["assertion"] = {"anyOf": [*kinds, _params_form(own), _operator_form(), *_groups()]}
     for definition in (made, *made["$defs"].values()):
         assertions = definition.get("properties", {}).get("assertions")
         if assertions is not None:
@@ -73,15 +87,30 @@ def _with_assertions(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kinds() -> list[dict[str, Any]]:
-    return [found.model_json_schema() for name in KINDS if (found := evaluator_class(name)) is not None]
+    found = [(name, kind.model_json_schema()) for name in KINDS if (kind := evaluator_class(name))]
+    for name, made in found:
+        if name in TIMING:  # the scenario or a variant may name it for them
+            made["required"].remove("tool")
+    return [made for _, made in found]
 
 
-def _params_form() -> dict[str, Any]:
+def _own_kind(number: int, name: str) -> dict[str, Any]:
+    """An own type; its definitions get names that no other's have."""
+    found = evaluator_class(name)
+    try:
+        made = found.model_json_schema(ref_template=f"#/$defs/own{number}.{{model}}") if found else {}
+    except Exception as error:  # noqa: BLE001  (a stranger's code: whatever it raises is told)
+        raise SettingError(f"no JSON Schema can be made of {name} ({type(error).__name__})") from None
+    definitions = {f"own{number}.{each}": inner for each, inner in made.pop("$defs", {}).items()}
+    return {**made, "$defs": definitions}
+
+
+def _params_form(own: Sequence[str]) -> dict[str, Any]:
     """`{type, params: {...}}`: a type's own fields in a mapping; what they may be is not repeated."""
     return {
         "type": "object",
         "description": "A type and its settings, which the evaluator checks.",
-        "properties": {"type": {"enum": list(KINDS)}, "params": {"type": "object"}, **_common()},
+        "properties": {"type": {"enum": [*KINDS, *own]}, "params": {"type": "object"}, **_common()},
         "required": ["type", "params"],
     }
 
@@ -131,4 +160,4 @@ def _common() -> dict[str, Any]:
     return {name: properties[name] for name in COMMON}
 
 
-_MAKERS = {"suite": _suite, "project": _project, "results": _results, "trace": trace_schema}
+_MAKERS = {"suite": _suite, "project": _project, "results": _results, "trace": _trace}

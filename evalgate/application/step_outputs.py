@@ -5,30 +5,59 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.results import BaselineDoc, ResultsDoc
     from evalgate.ports import Comment
 
+OUTPUTS = (
+    *("verdict", "exit-code", "score", "scenarios-total", "scenarios-passed", "scenarios-failed"),
+    *("hard-fails", "regressions", "improvements", "cost-usd"),
+    *("baseline-status", "baseline-sha", "baseline-age-seconds", "baseline-distance", "baseline-drift"),
+    *("baseline-path", "results-path", "report-path", "comment-id", "comment-url"),
+)
+"""Every output that action.yml declares."""
 UNFINISHED: Mapping[str, str] = {"verdict": "cannot_judge"}
 
 
 def outputs_of(results: ResultsDoc, paths: Mapping[str, str]) -> dict[str, str]:
     """The outputs of a judged run; unknown is empty. `paths` are outputs that name files."""
-    baseline = results["baseline"]
     return {
         "verdict": results["verdict"],
         "exit-code": str(results["exit_code"]),
         **_figures(results),
-        "baseline-status": baseline["status"] if baseline else "none",
-        "baseline-sha": (baseline["sha"] or "") if baseline else "",
+        **_baseline(results["baseline"]),
         **paths,
     }
+
+
+def unset(told: Collection[str]) -> dict[str, str]:
+    """The outputs that a run has not set, as empty ones."""
+    return {name: "" for name in OUTPUTS if name not in told}
 
 
 def comment_outputs(comment: Comment) -> dict[str, str]:
     """Where the comment is."""
     return {"comment-id": str(comment.id), "comment-url": comment.url}
+
+
+def _baseline(baseline: BaselineDoc | None) -> dict[str, str]:
+    """Which baseline was compared with; `baseline-drift` names what it was judged by otherwise."""
+    if baseline is None:
+        return {"baseline-status": "none"}
+    drift = baseline.get("drift")
+    words = [("suites", drift["suites"]), ("evaluators", drift["evaluators"])] if drift else []
+    return {
+        "baseline-status": baseline["status"],
+        "baseline-sha": baseline["sha"] or "",
+        "baseline-age-seconds": _whole(baseline["age_seconds"]),
+        "baseline-distance": _whole(baseline["distance"]),
+        "baseline-drift": ",".join(word for word, differs in words if differs),
+    }
+
+
+def _whole(value: int | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _figures(results: ResultsDoc) -> dict[str, str]:

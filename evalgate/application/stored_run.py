@@ -73,8 +73,11 @@ def _trial(document: TrialDoc) -> TrialResult:
         cost_usd=document["cost_usd"],
         latency_seconds=document["latency_seconds"],
         total_tokens=document["total_tokens"],
+        input_tokens=document["input_tokens"],
+        output_tokens=document["output_tokens"],
         tool_calls=document["tool_calls"],
         reason=document["reason"],
+        pricing=document.get("pricing"),
     )
 
 
@@ -86,6 +89,9 @@ def _trace(document: TraceDoc) -> TraceRef:
         document["sha256"],
         document["line"],
         document["record"],
+        commit=document.get("commit"),
+        agent_hash=document.get("agent_hash"),
+        recorded_at=document.get("recorded_at"),
     )
 
 

@@ -10,6 +10,7 @@ from evalgate.measures.json_values import shorten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.application.claims import Overlap
     from evalgate.models.trace import Source, Trace, Warning_
     from evalgate.suite.models import Suite
 
@@ -24,7 +25,8 @@ class Warnings:
         self._first: dict[tuple[str, str], Warning_] = {}
         self._traces: Counter[tuple[str, str]] = Counter()
         self._untold: Counter[str] = Counter()
-        self._found_nothing: list[Warning_] = []
+        self._of_suites: list[Warning_] = []
+        self._unpriced: Counter[str] = Counter()
 
     def add(self, trace: Trace) -> None:
         """Takes in what one trace warns about."""
@@ -38,11 +40,27 @@ class Warnings:
                 self._first[key] = {**warning, "where": place}
             self._traces[key] += 1
 
+    def add_pricing(self, trace: Trace) -> None:
+        """Takes in which models a trace could not be priced for, though there are prices."""
+        pricing = trace.pricing
+        if pricing is not None and pricing["table"] is not None:
+            self._unpriced.update(pricing["missing_models"])
+
     def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
         """No file at all: a misspelt path looks like a recorder that did not run."""
         named = shorten(", ".join(patterns))
         message = f"suite {suite.name}: no trace file matches {named}"
-        self._found_nothing.append({"code": "no_trace_files", "message": message, "where": suite.path})
+        self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
+
+    def add_overlap(self, overlap: Overlap, suite: Suite) -> None:
+        """A trace that two variants ask for, said once a suite: its other one may go short of trials."""
+        first, second = shorten(overlap.first, 60), shorten(overlap.second, 60)
+        message = (
+            f"suite {suite.name}: a trace of {shorten(overlap.scenario)} fits variants {first} and {second}; "
+            f"it counts for {first}, which stands first"
+        )
+        where = place_of(overlap.record.source)
+        self._of_suites.append({"code": "two_variants", "message": message, "where": where})
 
     def told(self) -> list[Warning_]:
         """The warnings in the order they came up; the long tail as one line a code."""
@@ -50,7 +68,15 @@ class Warnings:
             {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
             for code, count in sorted(self._untold.items())
         ]
-        return [*self._found_nothing, *map(self._shared, self._first), *rest]
+        return [*self._of_suites, *self._without_price(), *map(self._shared, self._first), *rest]
+
+    def _without_price(self) -> list[Warning_]:
+        """Once a run, however many models and traces."""
+        if not self._unpriced:
+            return []
+        named = shorten(", ".join(sorted(self._unpriced)))
+        message = f"no price is known for {named}: cost unknown; give `prices` in evalgate.yaml or a suite"
+        return [{"code": "unknown_price", "message": message, "where": None}]
 
     def _shared(self, key: tuple[str, str]) -> Warning_:
         warning, more = self._first[key], self._traces[key] - 1

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.gate.corrections import level
+from evalgate.gate.false_alarms import false_alarm
 from evalgate.gate.increases import increases
-from evalgate.gate.statistics import fisher_exact, permutation_p, trials_for_flip, trials_for_scores
-from evalgate.gate.wording import chance, moved, spoken
+from evalgate.gate.trial_tests import Tested, can_be_tested, correct, decided, tested_flip, tested_scores
+from evalgate.gate.wording import moved, spoken
 from evalgate.measures.means import DIGITS
 from evalgate.measures.redaction import redact
-from evalgate.models.comparison import Change, Comparison, ScenarioKey
+from evalgate.models.comparison import Change, Comparison, Evidence, ScenarioKey
 from evalgate.models.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from evalgate.models.comparison import ChangeKind, Standing
     from evalgate.suite.policy import RegressionPolicy
 
-NOISE = "noise can't be told from change"
-SEVERAL = 2
-"""Trials a side from which a test can speak."""
+
+class _Pair(NamedTuple):
+    """A scenario on both sides, and the policy it is compared by."""
+
+    key: ScenarioKey
+    before: Standing
+    now: Standing
+    policy: RegressionPolicy
 
 
 def compare(
@@ -34,16 +42,22 @@ def compare(
     `policies` holds the regression policy of each suite; a suite without one has the defaults.
     """
     default = _default_policy()
-    stored = {key: _stored(key, baseline) for key in current}
-    changes = {
-        key: _change(baseline.get(stored[key]), now, policies.get(key.suite, default))
+    stored = {key: stored_key(key, baseline) for key in current}
+    pairs = [
+        _Pair(key, baseline[stored[key]], now, policies.get(key.suite, default))
         for key, now in current.items()
-    }
+        if stored[key] in baseline
+    ]
+    testable = [pair for pair in pairs if _is_testable(pair)]
+    families: Counter[str] = Counter(pair.policy.correction for pair in testable)
+    found = _changes(pairs, families)
+    changes = {key: found.get(key) or Change("new", "not in the baseline") for key in current}
     gone = sorted(baseline.keys() - stored.values(), key=lambda key: (key.suite, key.id, key.variant or ""))
-    return Comparison(changes, [baseline[key] for key in gone])
+    before = {pair.key: pair.before for pair in pairs}
+    return Comparison(changes, [baseline[key] for key in gone], before, _evidence(pairs, testable, families))
 
 
-def _stored(key: ScenarioKey, baseline: Mapping[ScenarioKey, Standing]) -> ScenarioKey:
+def stored_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> ScenarioKey:
     """The key that a document has for a scenario: an id that reads like a secret stands redacted there."""
     if key in baseline:
         return key
@@ -53,24 +67,51 @@ def _stored(key: ScenarioKey, baseline: Mapping[ScenarioKey, Standing]) -> Scena
 def _default_policy() -> RegressionPolicy:
     from evalgate.suite.policy import RegressionPolicy
 
-    return RegressionPolicy()
+    return RegressionPolicy.unsaid()
 
 
-def _change(before: Standing | None, now: Standing, policy: RegressionPolicy) -> Change:
-    if before is None:
-        return Change("new", "not in the baseline")
-    change = _judge(before, now, policy)
-    change.increases = increases(before, now, policy)
+def _changes(pairs: Sequence[_Pair], families: Mapping[str, int]) -> dict[ScenarioKey, Change]:
+    """Judged one by one, corrected together, then decided."""
+    found = {pair.key: _judge(pair.before, pair.now, pair.policy) for pair in pairs}
+    correct([each for each in found.values() if isinstance(each, Tested)], families)
+    changes = {
+        key: decided(each, families) if isinstance(each, Tested) else each for key, each in found.items()
+    }
+    for pair in pairs:
+        _complete(changes[pair.key], pair)
+    return changes
+
+
+def _is_testable(pair: _Pair) -> bool:
+    """Whether a test could speak of its trials; those that did not move belong to the family too."""
+    return _is_evaluated(pair) and can_be_tested(pair.before, pair.now, pair.policy)
+
+
+def _is_evaluated(pair: _Pair) -> bool:
+    return pair.before.verdict not in NOT_EVALUATED and pair.now.verdict not in NOT_EVALUATED
+
+
+def _evidence(pairs: Iterable[_Pair], testable: Sequence[_Pair], families: Mapping[str, int]) -> Evidence:
+    evaluated = [pair for pair in pairs if _is_evaluated(pair)]
+    levels = {id(pair.policy): level(pair.policy, families) for pair in testable}
+    alarms = [false_alarm(pair.before, pair.now, pair.policy, levels[id(pair.policy)]) for pair in testable]
+    single = sum(len(pair.before.passed) == 1 or len(pair.now.passed) == 1 for pair in evaluated)
+    return Evidence(len(evaluated), len(alarms), single, round(fsum(alarms), DIGITS) if alarms else None)
+
+
+def _complete(change: Change, pair: _Pair) -> None:
+    """What is told of every change, whatever its kind."""
+    before, now = pair.before, pair.now
+    change.increases = increases(before, now, pair.policy)
     change.previous_verdict = before.verdict
     if before.score is not None and now.score is not None:
         change.score_delta = round(now.score - before.score, DIGITS)
     if len(before.passed) > 1 and True in before.passed and False in before.passed:
         change.flags.append("flaky")
-    return change
 
 
-def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change:
-    """Kind, reason, p-value and the flag `single_trial`."""
+def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change | Tested:
+    """What the rule says, and what a test of the trials says where there are enough of them."""
     if before.verdict == now.verdict and before.score == now.score:
         return Change("unchanged", _verdicts(before, now))
     was_passing, is_passing = before.verdict == "PASS", now.verdict == "PASS"
@@ -82,7 +123,7 @@ def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change:
     words, delta = f"score {moved(before.score, now.score)}", round(now.score - before.score, DIGITS)
     if abs(delta) <= round(policy.threshold, DIGITS):
         return Change("unchanged", f"{_verdicts(before, now)}{f', {words}' if delta else ''}")
-    return _move(before, now, policy, Change("improved" if delta > 0 else "regressed", words))
+    return tested_scores(Change("improved" if delta > 0 else "regressed", words), before, now, policy)
 
 
 def _verdicts(before: Standing, now: Standing) -> str:
@@ -91,40 +132,9 @@ def _verdicts(before: Standing, now: Standing) -> str:
     return f"{spoken(before.verdict)} -> {spoken(now.verdict)}"
 
 
-def _flip(before: Standing, now: Standing, policy: RegressionPolicy, kind: ChangeKind) -> Change:
-    """Passing on one side only: with several trials on both, Fisher's test has to agree."""
+def _flip(before: Standing, now: Standing, policy: RegressionPolicy, kind: ChangeKind) -> Change | Tested:
+    """Passing on one side only; where nothing was learned on a side, there is nothing to test."""
     if {before.verdict, now.verdict} & NOT_EVALUATED:
         return Change(kind, _verdicts(before, now))
-    old, new = (sum(before.passed), len(before.passed)), (sum(now.passed), len(now.passed))
-    change = Change(kind, f"passed {old[0]}/{old[1]} before, {new[0]}/{new[1]} now")
-    if min(old[1], new[1]) < SEVERAL:
-        return _single(change, policy)
-    p = fisher_exact(*old, *new)
-    change = replace(change, reason=f"{change.reason} (Fisher p {chance(p)})", p_value=p)
-    return change if p <= policy.alpha else _undecided(change, trials_for_flip(*old, *new, policy.alpha))
-
-
-def _move(before: Standing, now: Standing, policy: RegressionPolicy, change: Change) -> Change:
-    """A score moved without a flip: with several trials on both sides, the permutation test must agree."""
-    old = [score for score in before.scores if score is not None]
-    new = [score for score in now.scores if score is not None]
-    few, needed = min(len(old), len(new)), trials_for_scores(policy.alpha)
-    if few < SEVERAL:
-        return _single(change, policy)
-    p = permutation_p(old, new)
-    change = replace(change, reason=f"{change.reason}, permutation p {chance(p)}", p_value=p)
-    return change if p <= policy.alpha else _undecided(change, needed if few < needed else None)
-
-
-def _single(change: Change, policy: RegressionPolicy) -> Change:
-    """One trial on a side: the rule decides and says so, or evidence is demanded and there is none."""
-    change = replace(change, flags=["single_trial"])
-    if policy.require_evidence:
-        return _undecided(change, trials_for_scores(policy.alpha))
-    return replace(change, reason=f"{change.reason}, single trial: {NOISE}")
-
-
-def _undecided(change: Change, trials: int | None) -> Change:
-    """Too little evidence; `trials` a side would be enough, None where more of them promise nothing."""
-    advice = NOISE if trials is None else f"needs {trials} trials a side to decide"
-    return replace(change, kind="inconclusive", reason=f"{change.reason}: {advice}")
+    old, new = f"{sum(before.passed)}/{len(before.passed)}", f"{sum(now.passed)}/{len(now.passed)}"
+    return tested_flip(Change(kind, f"passed {old} before, {new} now"), before, now, policy)

@@ -12,14 +12,16 @@ from evalgate.gate.evidence import (
     too_few_evaluated,
 )
 from evalgate.gate.failures import RULES, failures
+from evalgate.gate.weakened import weakened_reasons
 from evalgate.models.decision import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
-    from evalgate.models.comparison import BaselineInfo, Comparison
+    from evalgate.models.comparison import BaselineInfo, Comparison, ScenarioKey
     from evalgate.models.decision import GateVerdict, Reason
     from evalgate.models.run import Run, SuiteResult
+    from evalgate.models.weakening import Weakenings
     from evalgate.suite.policy import Policy
 
 PASS, FAILED, CANNOT_JUDGE, UNREACHABLE = 0, 1, 3, 4
@@ -29,10 +31,19 @@ VERDICTS: dict[int, GateVerdict] = {
     CANNOT_JUDGE: "cannot_judge",
     UNREACHABLE: "cannot_judge",
 }
-WORST_FIRST = [*RULES, "no_traces", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"]
+FAILING = frozenset({*RULES, "weakened"})
+WORST_FIRST = [
+    *RULES,
+    "weakened",
+    "no_traces",
+    "nothing_evaluated",
+    "min_evaluated",
+    "no_baseline",
+    "unreachable",
+]
 
 
-def decide(
+def decide(  # noqa: PLR0913  everything that decides
     run: Run,
     comparison: Comparison | None,
     baseline: BaselineInfo | None,
@@ -40,6 +51,8 @@ def decide(
     *,
     run_policy: Policy,
     report_only: bool,
+    approved: Container[ScenarioKey] = (),
+    weakenings: Weakenings | None = None,
 ) -> Decision:
     """The one decision about a run.
 
@@ -48,14 +61,18 @@ def decide(
     where none was asked for, `comparison` None where there was nothing to compare with.
 
     A failed gate (1) goes before lack of evidence (3), and that before an unreachable baseline (4).
-    `report_only` turns the exit code into 0 and leaves verdict and reasons as they are.
+    `report_only` turns the exit code into 0 and leaves verdict and reasons as they are. Scenarios that are
+    `approved` may fail; `weakenings` are what the gate demands less than the baseline's.
     """
     by_suite = {
-        suite.name: _of_suite(suite, comparison, baseline, policies.get(suite.name, run_policy))
+        suite.name: _of_suite(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
         for suite in run.suites
     }
     found = [reason for reasons in by_suite.values() for reason in reasons]
-    reasons = _ordered([*found, *_of_run(run, run_policy, found)])
+    weaker = [] if weakenings is None else list(weakened_reasons(weakenings))
+    for reason in weaker:
+        by_suite.get(reason.suite or "", []).append(reason)
+    reasons = _ordered([*found, *weaker, *_of_run(run, run_policy, found)])
     code = _exit_code(reasons)
     return Decision(
         VERDICTS[code],
@@ -67,13 +84,17 @@ def decide(
 
 
 def _of_suite(
-    suite: SuiteResult, comparison: Comparison | None, baseline: BaselineInfo | None, policy: Policy
+    suite: SuiteResult,
+    comparison: Comparison | None,
+    baseline: BaselineInfo | None,
+    policy: Policy,
+    approved: Container[ScenarioKey],
 ) -> list[Reason]:
     """Every reason that a suite gives: what fails, then what is lacking."""
     words = set(policy.fail_on)
     if baseline is not None and baseline.status == "unreachable":
         words.discard("new_hard_fail")  # whether a hard fail is new can't be known: `unreachable` says so
-    found = list(failures(suite, comparison.changes if comparison else {}, words))
+    found = list(failures(suite, comparison.changes if comparison else {}, words, approved))
     lacking = (
         no_traces(suite),
         too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),
@@ -101,7 +122,7 @@ def _ordered(reasons: Iterable[Reason]) -> list[Reason]:
 
 def _exit_code(reasons: Iterable[Reason]) -> int:
     codes = {reason.code for reason in reasons}
-    if codes & RULES.keys():
+    if codes & FAILING:
         return FAILED
     if codes - {"unreachable"}:
         return CANNOT_JUDGE

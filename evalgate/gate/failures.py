@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.wording import spoken
+from evalgate.gate.approvals import APPROVABLE
+from evalgate.gate.wording import counted, spoken
 from evalgate.models.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.decision import Reason
 from evalgate.models.run import HARD_FAILS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator
 
     from evalgate.models.comparison import Change
     from evalgate.models.run import ScenarioResult, SuiteResult
@@ -21,17 +22,22 @@ BELOW_THRESHOLD = frozenset({"FAIL", "PARTIAL"})
 
 
 def failures(
-    suite: SuiteResult, changes: dict[ScenarioKey, Change], words: Collection[str]
+    suite: SuiteResult,
+    changes: dict[ScenarioKey, Change],
+    words: Collection[str],
+    approved: Container[ScenarioKey] = (),
 ) -> Iterator[Reason]:
     """One reason for each of `words` and each scenario of the suite that it holds for.
 
-    A scenario without a change has no counterpart in a baseline: its hard fail is new.
+    A scenario without a change has no counterpart in a baseline: its hard fail is new. What is `approved` may
+    fail, but not by stale evidence.
     """
     rules = [(word, rule) for word, rule in RULES.items() if word in words]
     for scenario in suite.scenarios:
-        change = changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant))
+        key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+        change, may_fail = changes.get(key), key in approved
         for word, rule in rules:
-            message = rule(scenario, change)
+            message = None if may_fail and word in APPROVABLE else rule(scenario, change)
             if message is not None:
                 yield Reason(word, message, suite.name, scenario.id, scenario.variant)
 
@@ -72,6 +78,15 @@ def _not_evaluable(scenario: ScenarioResult, _change: Change | None) -> str | No
     return _verdict(scenario) if scenario.verdict == "NOT_EVALUABLE" else None
 
 
+def _stale_evidence(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    stale = [trial.trace.stale for trial in scenario.trials if trial.trace.stale is not None]
+    if not stale:
+        return None
+    if len(scenario.trials) == 1:
+        return f"its trace is stale: {stale[0]}"
+    return f"{len(stale)} of {counted(len(scenario.trials), 'trace')} are stale, the first: {stale[0]}"
+
+
 RULES: dict[str, Rule] = {
     "hard_fail": _hard_fail,
     "new_hard_fail": _new_hard_fail,
@@ -79,5 +94,6 @@ RULES: dict[str, Rule] = {
     "regression": _regression,
     "below_threshold": _below_threshold,
     "not_evaluable": _not_evaluable,
+    "stale_evidence": _stale_evidence,
 }
 """The words of `fail_on` that speak of a scenario, worst first."""

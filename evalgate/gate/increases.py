@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.gate.statistics import permutation_p
 from evalgate.gate.wording import share
 from evalgate.measures.means import DIGITS, mean_amount
 
@@ -18,6 +19,7 @@ def increases(before: Standing, now: Standing, policy: RegressionPolicy) -> list
     """One entry a figure over its limit, like `cost +35% (limit +20%)`.
 
     Compared only where the policy sets a limit and every trial of both sides is known: unknown is not 0.
+    Where the policy wants evidence, both sides need trials that hardly differ so by chance (p <= alpha).
     """
     if policy.cost is policy.latency is policy.tokens is None:
         return []
@@ -26,8 +28,17 @@ def increases(before: Standing, now: Standing, policy: RegressionPolicy) -> list
         ("latency", policy.latency, before.latencies, now.latencies),
         ("tokens", policy.tokens, before.tokens, now.tokens),
     )
-    entries = (_increase(name, limit, old, new) for name, limit, old, new in figures if limit is not None)
+    entries = (
+        _increase(name, limit, old, new)
+        for name, limit, old, new in figures
+        if limit is not None and (not policy.require_evidence or _is_evident(old, new, policy.alpha))
+    )
     return [entry for entry in entries if entry is not None]
+
+
+def _is_evident(before: Sequence[float | None], now: Sequence[float | None], alpha: float) -> bool:
+    old, new = ([value for value in side if value is not None] for side in (before, now))
+    return min(len(old), len(new)) > 1 and permutation_p(old, new) <= alpha
 
 
 def _increase(

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 VERDICTS = frozenset(get_args(Verdict))
 
-Figures = tuple[str, float | None, float | None, float | None, int | None]
-"""Status, score, cost, latency and tokens of a trial."""
-Columns = tuple[list[bool], list[float | None], list[float | None], list[float | None], list[int | None]]
+Figures = tuple[str, float | None, float | None, float | None, int | None, int]
+"""Status, score, cost, latency, tokens and number of a trial."""
+Amounts = list[float | None]
+Columns = tuple[list[bool], Amounts, Amounts, Amounts, list[int | None], list[int]]
 FIGURES: Callable[[TrialResult], Figures] = attrgetter(
-    "status", "score", "cost_usd", "latency_seconds", "total_tokens"
+    "status", "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 )
 
 
@@ -58,20 +59,22 @@ def _stored_figures(trial: TrialDoc) -> Figures:
         trial["cost_usd"],
         trial["latency_seconds"],
         trial.get("total_tokens"),
+        trial["trial"],
     )
 
 
 def _columns(trials: Sequence[Figures]) -> Columns:
     """One list a figure instead of one tuple a trial."""
     if len(trials) == 1:  # the usual run, several times faster this way
-        ((status, score, cost, latency, tokens),) = trials
-        return [status == "passed"], [score], [cost], [latency], [tokens]
+        ((status, score, cost, latency, tokens, number),) = trials
+        return [status == "passed"], [score], [cost], [latency], [tokens], [number]
     return (
         [trial[0] == "passed" for trial in trials],
         [trial[1] for trial in trials],
         [trial[2] for trial in trials],
         [trial[3] for trial in trials],
         [trial[4] for trial in trials],
+        [trial[5] for trial in trials],
     )
 
 

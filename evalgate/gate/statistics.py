@@ -28,13 +28,13 @@ def fisher_exact(a_passed: int, a_total: int, b_passed: int, b_total: int) -> fl
     R. A. Fisher, "Statistical methods for research workers", 5th edition (1934); two-sided as the sum over
     all tables with the same margins that are not likelier than the observed one.
     """
-    weights = _likelihoods(a_passed + b_passed, a_total, b_total)
+    weights = likelihoods(a_passed + b_passed, a_total, b_total)
     observed = weights.get(a_passed, 0.0) * (1 + 1e-9)
     unlikely = fsum(weight for weight in weights.values() if weight <= observed)
     return round(unlikely / fsum(weights.values()), DIGITS)
 
 
-def _likelihoods(passed: int, a_total: int, b_total: int) -> dict[int, float]:
+def likelihoods(passed: int, a_total: int, b_total: int) -> dict[int, float]:
     """Likelihood of each number of passes on side a, relative to the likeliest.
 
     Walked outwards from the likeliest and given up where nothing is added any more, at the latest where a

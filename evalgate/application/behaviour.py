@@ -1,0 +1,155 @@
+"""How the agent's behaviour changed where a scenario got worse, out of recordings of both sides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from evalgate.errors import InvalidInput, Problem
+from evalgate.gate.behaviour import behaviour_of, not_well, pair_of, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from evalgate.gate.behaviour import TrialPair
+    from evalgate.models.behaviour import Course
+    from evalgate.models.comparison import Change, Comparison, ScenarioKey
+    from evalgate.models.results import ResultsDoc, ScenarioDoc, TraceDoc
+    from evalgate.models.run import Run, TrialResult
+    from evalgate.models.trace import Trace
+
+MOST_KEPT = 100
+"""Scenarios of which a recording is kept while a run goes on."""
+MOST_TOLD = 50
+WORST_FIRST = ("broken", "regressed", "inconclusive")
+"""Kinds of change for which recordings are held against each other."""
+NAMES_ONLY = "what changed in the agent's behaviour is told by the names of its calls only"
+_SOURCE = b'"source":{'
+
+Place = tuple[Any, Any, Any]
+"""Path, line and record: where a recording was read, which is what a baseline knows it by."""
+
+
+class Kept(NamedTuple):
+    """The worst recording of a scenario."""
+
+    rank: tuple[bool, float]
+    place: Place
+    course: Course
+
+
+class Witness:
+    """Keeps, while a run goes on, what happened in trials that did worse than the baseline."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: dict[ScenarioKey, Kept] = {}
+
+    def see(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
+        """Keeps the course of the trace where it is the worst of its scenario so far."""
+        if trace.baseline is None or not _is_worse(trial, trace.baseline):
+            return
+        mine, held = rank(trial.status, trial.score), self._kept.get(key)
+        if len(self._kept) < MOST_KEPT if held is None else mine < held.rank:
+            from evalgate.gate.courses import course_of
+
+            source = trace.source
+            place = source.path, source.line, source.record
+            self._kept[key] = Kept(mine, place, course_of(trace))
+
+    def of(self, key: ScenarioKey) -> Kept | None:
+        """What was kept of a scenario."""
+        return self._kept.get(key)
+
+
+def _is_worse(trial: TrialResult, before: ScenarioDoc) -> bool:
+    if trial.status != "passed" and before["verdict"] == "PASS":
+        return True
+    return (trial.score or 0.0) < (before["score"] or 0.0)
+
+
+class _Wanted(NamedTuple):
+    change: Change
+    pair: TrialPair
+    course: Course
+
+
+def add_behaviour(
+    comparison: Comparison, run: Run, before: ResultsDoc, witness: Witness, lines: Iterable[bytes]
+) -> Sequence[Problem]:
+    """Tells of the scenarios that got worse how their recordings differ; what can't be read is a warning.
+
+    `lines` are the traces that the baseline keeps, read only as far as needed.
+    """
+    wanted = _wanted(comparison, run, before, witness)
+    if not wanted:
+        return []
+    try:
+        courses = stored_courses(lines, {place_of(each.pair.earlier["trace"]) for each in wanted})
+    except InvalidInput as error:
+        return [Problem(f"{problem.message}: {NAMES_ONLY}") for problem in error.problems]
+    for each in wanted:
+        earlier = courses.get(place_of(each.pair.earlier["trace"]))
+        if earlier is not None:
+            each.change.behaviour = behaviour_of(each.pair, earlier, each.course)
+    return []
+
+
+def _wanted(comparison: Comparison, run: Run, before: ResultsDoc, witness: Witness) -> list[_Wanted]:
+    worse = [each for each in not_well(comparison, run, before) if each.change.kind in WORST_FIRST]
+    worse.sort(key=lambda each: WORST_FIRST.index(each.change.kind))
+    found: list[_Wanted] = []
+    for each in worse:
+        kept = witness.of(each.key)
+        seen = [
+            trial
+            for trial in each.trials
+            if kept and (trial.trace.path, trial.trace.line, trial.trace.record) == kept.place
+        ]
+        if kept is not None and seen and len(found) < MOST_TOLD:
+            found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept.course))
+    return found
+
+
+def place_of(trace: TraceDoc) -> Place:
+    """Where a trial of a document was recorded."""
+    return trace["path"], trace["line"], trace["record"]
+
+
+def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Place, Course]:
+    """What happened in the wanted ones of the traces that a baseline keeps."""
+    from evalgate.gate.courses import course_of_document
+
+    found: dict[Place, Course] = {}
+    for line in lines:
+        place = source_of(line)
+        if place is not None and place in wanted and place not in found:
+            document = _loaded(line)
+            if document is not None:
+                found[place] = course_of_document(document)
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def source_of(line: bytes) -> Place | None:
+    """Where a stored trace was read. It stands last in its line, so that most need not be parsed whole."""
+    start = line.rfind(_SOURCE)
+    source = _loaded(line[start + len(_SOURCE) - 1 :].rstrip()[:-1]) if start >= 0 else None
+    if source is None:
+        source = (_loaded(line) or {}).get("source")
+    if not isinstance(source, dict):
+        return None
+    place = source.get("path"), source.get("line"), source.get("record")
+    return place if all(isinstance(part, str | int | None) for part in place) else None
+
+
+def _loaded(content: bytes) -> dict[str, Any] | None:
+    try:
+        document = orjson.loads(content)
+        orjson.dumps(document)  # can't be done with what is nested too deep to be compared
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+    return document if isinstance(document, dict) else None

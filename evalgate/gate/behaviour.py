@@ -1,0 +1,91 @@
+"""What the agent did before and what it did now, trial against trial, for scenarios that are not well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.gate.compare import stored_key
+from evalgate.models.comparison import CallsCompared, ScenarioKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.behaviour import Behaviour, Course
+    from evalgate.models.comparison import Change, Comparison
+    from evalgate.models.results import ResultsDoc, TrialDoc
+    from evalgate.models.run import Run, ScenarioResult, TrialResult
+
+
+class Beside(NamedTuple):
+    """A scenario that is not well: its change, its trials in the baseline and in this run, none empty."""
+
+    key: ScenarioKey
+    change: Change
+    earlier: Sequence[TrialDoc]
+    trials: Sequence[TrialResult]
+
+
+class TrialPair(NamedTuple):
+    """A trial of the baseline and the one of this run that it is held against."""
+
+    earlier: TrialDoc
+    trial: TrialResult
+
+
+def not_well(comparison: Comparison, run: Run, before: ResultsDoc) -> Iterator[Beside]:
+    """Scenarios that do not pass, or changed for the worse, and have trials on both sides."""
+    stored = {
+        ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): scenario["trials"]
+        for suite in before["suites"]
+        for scenario in suite["scenarios"]
+    }
+    for suite in run.suites:
+        for scenario in suite.scenarios:
+            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+            change = comparison.changes.get(key)
+            earlier = stored.get(stored_key(key, stored))
+            if change is not None and earlier and _is_of_interest(scenario, change):
+                yield Beside(key, change, earlier, scenario.trials)
+
+
+def add_calls(comparison: Comparison, run: Run, before: ResultsDoc) -> None:
+    """Lays the tool calls of a trial of the baseline beside those of the worst trial of this run."""
+    for _, change, earlier, trials in not_well(comparison, run, before):
+        alike, worst = pair_of(earlier, trials)
+        change.calls = CallsCompared(
+            alike["trial"], list(alike["tool_calls"]), worst.trial, list(worst.tool_calls)
+        )
+
+
+def pair_of(earlier: Sequence[TrialDoc], trials: Sequence[TrialResult]) -> TrialPair:
+    """The worst trial, and the passed one of the baseline with its number, else the first that passed."""
+    worst = min(trials, key=lambda trial: rank(trial.status, trial.score))
+    passed = [trial for trial in earlier if trial["status"] == "passed"] or earlier
+    return TrialPair(next((trial for trial in passed if trial["trial"] == worst.trial), passed[0]), worst)
+
+
+def rank(status: str, score: float | None) -> tuple[bool, float]:
+    """What trials of one scenario are ordered by, the worst first."""
+    return status == "passed", score or 0.0
+
+
+def behaviour_of(pair: TrialPair, before: Course, now: Course) -> Behaviour:
+    """How the two recordings of a pair differ, with the figures of both trials."""
+    from evalgate.gate.course_difference import course_difference
+    from evalgate.models.behaviour import FigureMoved
+
+    found = course_difference(before, now, pair.earlier["trial"], pair.trial.trial)
+    earlier, trial = pair
+    found.figures = [
+        FigureMoved("score", earlier["score"], trial.score),
+        FigureMoved("cost_usd", earlier["cost_usd"], trial.cost_usd),
+        FigureMoved("latency_seconds", earlier["latency_seconds"], trial.latency_seconds),
+        FigureMoved("total_tokens", earlier.get("total_tokens"), trial.total_tokens),
+    ]
+    return found
+
+
+def _is_of_interest(scenario: ScenarioResult, change: Change) -> bool:
+    return bool(scenario.trials) and (
+        scenario.verdict != "PASS" or change.kind in {"broken", "regressed", "inconclusive"}
+    )
