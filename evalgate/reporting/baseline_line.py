@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.doors import span
-from evalgate.reporting.wording import age, counted
+from evalgate.reporting.wording import age, counted, listed
 
 if TYPE_CHECKING:
     from evalgate.models.results import BaselineDoc, ResultsDoc
 
 SHORT_SHA = 7
+MOST_TYPES = 5
+TYPE_LIMIT = 60
 _STATUS = {
     "exact": "of the base commit",
     "latest": "the latest of the base branch, not of the base commit",
     "given": "given by hand",
-    "drifted": "made with other settings or another version of EvalGate, so differences may come from that",
 }
 _WITHOUT = {
     "none": "none yet, so changes can't be shown; the next push to the base branch leaves one",
@@ -34,7 +35,7 @@ def baseline_line(document: ResultsDoc) -> str:
     status = baseline["status"]
     if status in _WITHOUT:
         return f"{tested}**Baseline** {_WITHOUT[status]}"
-    facts = [fact for fact in (_status(baseline), _age(baseline)) if fact]
+    facts = [fact for fact in (_status(baseline), _age(baseline), _drift(baseline)) if fact]
     return f"{tested}**Baseline** {_what(baseline)} \u00b7 {', '.join(facts)}"
 
 
@@ -46,10 +47,30 @@ def _what(baseline: BaselineDoc) -> str:
 
 def _status(baseline: BaselineDoc) -> str:
     status, distance = baseline["status"], baseline["distance"]
+    drift = baseline.get("drift") if status == "drifted" else None
+    if drift:
+        status = drift["found"]
     if status == "ancestor":
         back = f"{counted(distance, 'commit')} before" if distance else "an ancestor of"
         return f"{back} the base commit"
     return _STATUS.get(status) or span(status)
+
+
+def _drift(baseline: BaselineDoc) -> str:
+    """In what it was judged otherwise, which may be all that a change comes from."""
+    if baseline["status"] != "drifted":
+        return ""
+    drift = baseline.get("drift")
+    if not drift:
+        return "judged by other rules, so changes may come from that"
+    types = [span(each["type"], TYPE_LIMIT) for each in drift["evaluators"][:MOST_TYPES]]
+    left = len(drift["evaluators"]) - MOST_TYPES
+    more = [f"{left} more checks"] if left > 0 else []
+    parts = [
+        *(["other suites or settings"] if drift["suites"] else []),
+        *([f"other versions of {listed([*types, *more])}"] if types else []),
+    ]
+    return f"judged by {listed(parts) or 'other rules'}, so changes may come from that"
 
 
 def _age(baseline: BaselineDoc) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from evalgate.records import dataclass, field
 from evalgate.reporting.view import Rows
 
 if TYPE_CHECKING:

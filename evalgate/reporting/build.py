@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evalgate.records import dataclass
 from evalgate.reporting import wording
+from evalgate.reporting.approval_lines import approval_line, sorted_approvals
 from evalgate.reporting.baseline_line import baseline_line
 from evalgate.reporting.budget import Group, share_out
 from evalgate.reporting.doors import span
 from evalgate.reporting.figures import figures
 from evalgate.reporting.heading import heading, unblocked_failures
+from evalgate.reporting.noise import noise
 from evalgate.reporting.remarks import remarks
 from evalgate.reporting.rows import failure, place, scenario_row
 from evalgate.reporting.scenarios import Placed, first_reason, sort_scenarios
 from evalgate.reporting.suite_rows import suite_row
+from evalgate.reporting.sum_rows import lost_check_row, lost_checks_in, sum_row, sums_in
+from evalgate.reporting.variant_rows import variant_row, variants_in
 from evalgate.reporting.view import Alert, Report, Rows
+from evalgate.reporting.weakening_lines import sorted_weakenings, weakening_line
 
 if TYPE_CHECKING:
     from evalgate.models.results import ReasonDoc, ResultsDoc, UnclaimedDoc
@@ -30,19 +35,20 @@ FIXED_PARTS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How much a report may tell: characters in all, failures at length, rows a table."""
+    """How much a report may tell: characters in all, failures at length, rows a table, suites in figures."""
 
     room: int
     failures: int
     rows: int
+    sums: int
 
 
-COMMENT = Layout(60_000, failures=8, rows=50)
-SUMMARY = Layout(400_000, failures=30, rows=200)
+COMMENT = Layout(60_000, failures=8, rows=50, sums=3)
+SUMMARY = Layout(400_000, failures=30, rows=300, sums=50)
 
 
-def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None) -> Report:
-    """The view of a document; what finds no room is counted, worst first."""
+def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None, origin: str = "") -> Report:
+    """The view of a document; what finds no room is counted, worst first. `origin` is finished Markdown."""
     scenarios = sort_scenarios(document)
     many = len(document["suites"]) > 1
     row = partial(scenario_row, many=many)
@@ -51,12 +57,17 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         "failures": Group(long, partial(failure, many=many), 0.35, layout.failures),
         "regressed": Group(scenarios.regressed, row, 0.1, layout.rows),
         "suites": Group(document["suites"], lambda suite: suite_row(suite, document), 0.1, layout.rows),
-        "below": Group(scenarios.below, row, 0.1, layout.rows),
-        "other_changes": Group(scenarios.other_changes, row, 0.1, layout.rows),
+        "below": Group(scenarios.below, row, 0.07, layout.rows),
+        "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
         "reasons": Group(_told_reasons(document), _reason, 0.05, layout.rows),
-        "warnings": Group(remarks(document["warnings"]), _warning, 0.05, layout.rows),
-        "unclaimed": Group(document["unclaimed"], _unclaimed, 0.05, layout.rows),
-        "passing": Group(scenarios.passing, row, 0.05, layout.rows),
+        "approvals": Group(sorted_approvals(document), approval_line, 0.03, layout.rows),
+        "weakenings": Group(sorted_weakenings(document), weakening_line, 0.03, layout.rows),
+        "warnings": Group(remarks(document["warnings"]), _warning, 0.03, layout.rows),
+        "unclaimed": Group(document["unclaimed"], _unclaimed, 0.03, layout.rows),
+        "variants": Group(variants_in(document), variant_row, 0.05, layout.rows),
+        "sums": Group(sums_in(document), sum_row, 0.02, layout.sums),
+        "lost_checks": Group(lost_checks_in(document), partial(lost_check_row, many=many), 0.02, layout.sums),
+        "passing": Group(scenarios.passing, row, 0.03, layout.rows),
     }
     room = max(0, layout.room - FIXED_PARTS)
     more = Group(scenarios.failures, row, 0.1, layout.rows)
@@ -66,15 +77,18 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
     share_out([more], int(room * more.share))
     return Report(
         heading=str(heading(document)),
+        origin=origin,
         alert=_alert(document, scenarios),
         baseline=baseline_line(document),
+        noise=noise(document),
         is_compared=_is_compared(document),
         figures=figures(document),
         more_failures=more.rows(),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
+        accept=_accept(document, scenarios),
         command=_command(document),
         report_url=_checked_url(report_url),
-        version=document["evalgate_version"],
+        version=span(document["evalgate_version"], 60),
         **_rows(groups, len(scenarios.failures)),
     )
 
@@ -94,11 +108,14 @@ def _alert(document: ResultsDoc, scenarios: Sorted) -> Alert | None:
     verdict, summary = document["verdict"], document["summary"]
     if verdict in ("invalid", "cannot_judge") or summary is None:
         return Alert("WARNING", _first_reason(document))
+    if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
+        return Alert("CAUTION", weakening_line(sorted_weakenings(document)[0]))
     if verdict == "fail":
         return Alert("CAUTION", _worst(scenarios) or _first_reason(document))
     if unblocked_failures(summary):
         return Alert("WARNING", _worst(scenarios) or _first_reason(document))
-    return None
+    weaker = sorted_weakenings(document)
+    return Alert("WARNING", weakening_line(weaker[0])) if weaker else None
 
 
 def _first_reason(document: ResultsDoc) -> str:
@@ -115,13 +132,17 @@ def _worst(scenarios: Sorted) -> str:
     if not reason and scenario["change"]:
         reason = "; ".join(scenario["change"]["increases"]) or scenario["change"]["reason"]
     others = len(scenarios.failures) + len(scenarios.regressed) + len(scenarios.below) - 1
-    told = f"{span(scenario['id'], 120)}: {span(reason, 300)}" if reason else span(scenario["id"], 120)
+    name = span(scenario["id"], 120)
+    if scenario["variant"]:
+        name += f" {span(scenario['variant'], 120)}"
+    told = f"{name}: {span(reason, 300)}" if reason else name
     return f"{told} \u2013 and {wording.counted(others, 'more scenario')} below" if others else told
 
 
 def _told_reasons(document: ResultsDoc) -> list[ReasonDoc]:
-    """Reasons that no scenario of the report tells."""
-    return [reason for reason in document["reasons"] if not reason.get("scenario")]
+    """Reasons that neither a scenario of the report tells nor the list of what was weakened."""
+    reasons = document["reasons"]
+    return [each for each in reasons if not each.get("scenario") and each["code"] != "weakened"]
 
 
 def _reason(reason: ReasonDoc) -> str:
@@ -140,6 +161,18 @@ def _unclaimed(trace: UnclaimedDoc) -> str:
     where = trace["path"] if line is None else f"{trace['path']}:{line}"
     named = f", scenario id {span(trace['scenario_id'], 120)}" if trace["scenario_id"] else ""
     return f"{span(where, 160)}{named}"
+
+
+def _accept(document: ResultsDoc, scenarios: Sorted) -> str:
+    """What makes a change that is meant the new rule."""
+    if document["verdict"] == "fail" and not document["report_only"]:
+        return (
+            "change the expectation in its suite, or what may block in `fail_on`; "
+            "once merged, the base branch's next run is the new baseline."
+        )
+    if _is_compared(document) and (scenarios.failures or scenarios.regressed or scenarios.other_changes):
+        return "merge; the base branch's next run is the new baseline."
+    return ""
 
 
 def _command(document: ResultsDoc) -> str:

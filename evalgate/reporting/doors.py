@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from evalgate.measures.plain_text import visible
 from evalgate.measures.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SPAN_LIMIT = 200
 FENCE_LIMIT = 4_000
@@ -58,6 +62,13 @@ def fence(text: str, limit: int = FENCE_LIMIT) -> str:
     return f"{ticks}text\n{body}\n{ticks}"
 
 
+def diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
+    """A fenced block that GitHub colours: of each line its sign (`-`, `+` or empty) and its text."""
+    told = [f"{sign or GUTTER.strip()} {_in_code(oneline(text, limit))}" for sign, text in lines]
+    ticks = "`" * max(3, _longest_run("\n".join(told)) + 1)
+    return "\n".join([f"{ticks}diff", *told, ticks])
+
+
 def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
     """The text redacted, visible and on one line, cut to `limit` characters (None: whole); not escaped."""
     looked_at = text if limit is None or len(text) <= _LOOKED_AT else text[:_LOOKED_AT]
@@ -73,7 +84,7 @@ def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
 def logsafe(text: str, limit: int | None = LOG_LIMIT) -> str:
     """The text as one line in which the runner of GitHub Actions finds no command."""
     line = oneline(text, limit).replace("\t", " ").replace("##[", "# #[")
-    return re.sub(_LEADING_COMMAND, r"\1: ", line)
+    return re.sub(_LEADING_COMMAND, r"\1: ", line) if "::" in line else line
 
 
 def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
@@ -84,7 +95,15 @@ def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
 @lru_cache(maxsize=4096)
 def xml(text: str, limit: int = TEXT_LIMIT) -> str:
     """The text escaped for an attribute or the body of an XML element, without what XML forbids."""
-    return re.sub(_NOT_XML, "", oneline(text, limit)).translate(_XML_ESCAPES)
+    line = oneline(text, limit)
+    allowed = line if line.isprintable() else re.sub(_NOT_XML, "", line)
+    return allowed.translate(_XML_ESCAPES)
+
+
+@lru_cache(maxsize=4096)
+def sarif_text(text: str, limit: int = TEXT_LIMIT) -> str:
+    """The text for a message of SARIF, whose readers make links of `[words](address)`."""
+    return re.sub(r"([\\\[\]])", r"\\\1", oneline(text, limit))
 
 
 def _in_code(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting import wording
+from evalgate.reporting import sums, wording
+from evalgate.reporting.noise import MANY
 from evalgate.reporting.view import Figure
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ def figures(document: ResultsDoc) -> tuple[Figure, ...]:
     score_delta = _difference(before["score"] if before else None, now["score"])
     return (
         Figure("Score", wording.score(now["score"]), wording.points(score_delta)),
-        Figure("Pass rate", wording.percent(now["pass_rate"]), _was(before, now)),
+        _pass_rate(document, before, now),
+        *_tries(document),
         Figure(
             "Cost",
-            wording.dollars(now["cost_usd"]),
+            wording.cost(now),
             wording.relative(before and before["cost_usd"], now["cost_usd"]),
         ),
         Figure(
@@ -38,6 +40,20 @@ def figures(document: ResultsDoc) -> tuple[Figure, ...]:
         ),
         *([Figure("Checks", checks, "")] if (checks := wording.checks(now)) else []),
     )
+
+
+def _pass_rate(document: ResultsDoc, before: SummaryDoc | None, now: SummaryDoc) -> Figure:
+    """With its interval, and that of its move, where there are scenarios enough for them to say something."""
+    found = document.get("figures")
+    if not found or found["scenarios"] < MANY:
+        return Figure("Pass rate", wording.percent(now["pass_rate"]), _was(before, now))
+    return Figure("Pass rate", sums.pass_rate(found), sums.pass_rate_move(found["delta"]))
+
+
+def _tries(document: ResultsDoc) -> list[Figure]:
+    found = document.get("figures")
+    told = sums.tries(found) if found else ""
+    return [Figure("Tries", told, "")] if told else []
 
 
 def _comparable(document: ResultsDoc, now: SummaryDoc) -> SummaryDoc | None:

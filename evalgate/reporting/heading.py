@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.models.comparison import REGRESSIONS
+from evalgate.reporting.approval_lines import approved_keys
+from evalgate.reporting.scenarios import would_fail
 from evalgate.reporting.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ _BLOCKING = {
     "below_threshold": "fell below threshold",
     "regression": "regressed",
     "not_evaluable": "could not be evaluated",
+    "stale_evidence": "relied on stale evidence",
 }
 _UNJUDGED = {
     "no_traces": "a suite has neither traces nor scenarios",
@@ -51,7 +55,7 @@ def heading(document: ResultsDoc) -> Heading:
         return _failed(document)
     if verdict == "cannot_judge":
         return _unjudged(document)
-    return _passed(summary)
+    return _passed(document, summary)
 
 
 def unblocked_failures(summary: SummaryDoc) -> list[str]:
@@ -76,13 +80,38 @@ def _scenarios(found: list[tuple[int, str]]) -> list[str]:
     ]
 
 
-def _passed(summary: SummaryDoc) -> Heading:
+def _passed(document: ResultsDoc, summary: SummaryDoc) -> Heading:
     failures = unblocked_failures(summary)
     if failures:
-        return Heading(ATTENTION, f"passed, but {listed(failures)} (not in fail_on)")
+        return Heading(ATTENTION, f"passed, but {listed(failures)} ({_why_not_blocked(document)})")
+    if told := weaker(document):
+        return Heading(ATTENTION, f"passed, but {listed(told)}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
     return Heading(PASSED, f"passed: {_all_of(summary['scenarios'])}")
+
+
+def weaker(document: ResultsDoc) -> list[str]:
+    """What the run owes to rules that are weaker than the baseline's, in words."""
+    hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
+    weakened = len(document.get("weakenings") or ())
+    told = [f"{counted(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
+    if weakened:
+        verb = "is" if weakened == 1 else "are"
+        told.append(f"{counted(weakened, 'demand')} {verb} weaker than the baseline's")
+    return told
+
+
+def _why_not_blocked(document: ResultsDoc) -> str:
+    scenarios = [(suite["suite"], each) for suite in document["suites"] for each in suite["scenarios"]]
+    failing = [pair for pair in scenarios if pair[1]["verdict"] != "PASS"] or [
+        pair for pair in scenarios if pair[1]["change"] and pair[1]["change"]["kind"] in REGRESSIONS
+    ]
+    approved = approved_keys(document)
+    number = sum((suite, each["id"], each["variant"]) in approved for suite, each in failing)
+    if not number:
+        return "not in fail_on"
+    return "approved" if number == len(failing) else f"{number:,} approved, the rest not in fail_on"
 
 
 def _all_of(number: int) -> str:
@@ -92,7 +121,10 @@ def _all_of(number: int) -> str:
 def _failed(document: ResultsDoc) -> Heading:
     codes = Counter(_worst_codes(document["reasons"]))
     found = [(codes[code], words) for code, words in _BLOCKING.items() if codes[code]]
-    what = listed(_scenarios(found)) or "see the reasons below"
+    blocking = _scenarios(found)
+    if any(reason["code"] == "weakened" for reason in document["reasons"]):
+        blocking.append("the gate was weakened")
+    what = listed(blocking) or "see the reasons below"
     if document["report_only"]:
         return Heading(FAILED, f"would fail: {what} (report-only, nothing is blocked)")
     return Heading(FAILED, f"failed: {what}")

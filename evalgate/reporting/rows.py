@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting import wording
+from evalgate.reporting.behaviour import behaviour
 from evalgate.reporting.doors import cell, fence, span
 from evalgate.reporting.scenarios import Placed, failed_checks, first_reason
 from evalgate.reporting.view import CheckRow, Failure, ScenarioRow
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.scenarios import FailedCheck
 
 MAX_CHECKS = 3
+_SAID = frozenset({"verdict", "expected_calls"})  # evidence whose figures stand in the reason
 NAME, REASON, NOTE, EVIDENCE = 120, 300, 160, 1_500
 
 VERDICT_WORDS = {
@@ -76,6 +78,7 @@ def failure(item: Placed, *, many: bool) -> Failure:
         reason=span(reason, REASON) if reason else "",
         checks=tuple(map(_check_row, shown)),
         checks_left=len(checks) - len(shown),
+        behaviour=behaviour(scenario["change"]),
         evidence=_evidence(shown),
     )
 
@@ -125,6 +128,9 @@ def _note(item: Placed) -> str:
     parts = [change["reason"], *change["increases"]] if change and item.kind != "unchanged" else []
     if scenario["verdict"] != "PASS" or item.kind == "regressed":
         parts.insert(0, first_reason(scenario))
+    cause = change.get("cause") if change else None
+    if cause:
+        parts.insert(0 if scenario["verdict"] == "PASS" else 1, cause["message"])
     text = "; ".join(part for part in parts if part)
     return cell(text, NOTE) if text else ""
 
@@ -137,6 +143,9 @@ def _facts(scenario: ScenarioDoc) -> list[str]:
         facts.append(f"{_change_words(change)}: {span(change['reason'], REASON)}")
     if change and change["increases"]:
         facts.append(span(", ".join(change["increases"]), REASON))
+    cause = change.get("cause") if change else None
+    if cause:
+        facts.append(span(cause["message"], REASON))
     if where := place(scenario["location"]):
         facts.append(where)
     return facts
@@ -155,11 +164,11 @@ def _check_row(check: FailedCheck) -> CheckRow:
 
 
 def _evidence(checks: list[FailedCheck]) -> str:
-    """What was recorded beside the reasons; a verdict with its figure is in the reason already."""
+    """What was recorded beside the reasons, where these do not say it already."""
     recorded = {
         check.first["name"]: check.first["evidence"]
         for check in checks
-        if check.first["evidence"] and "verdict" not in check.first["evidence"]
+        if check.first["evidence"] and _SAID.isdisjoint(check.first["evidence"])
     }
     if not recorded:
         return ""

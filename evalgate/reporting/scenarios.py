@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.run import HARD_FAILS
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,9 @@ class Sorted:
 def sort_scenarios(document: ResultsDoc) -> Sorted:
     """Failures are hard fails, what broke, and what the decision names as a reason."""
     gating = {
-        (reason.get("suite"), reason.get("scenario"), reason.get("variant")) for reason in document["reasons"]
+        (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
+        for reason in document["reasons"]
+        if reason["code"] != "weakened"  # told by a list of their own
     }
     lists = Sorted()
     for suite in document["suites"]:
@@ -103,7 +105,17 @@ def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] 
         return lists.regressed
     if verdict != "PASS":
         return lists.below
-    return lists.passing if kind == "unchanged" else lists.other_changes
+    is_as_before = kind == "unchanged" and not would_fail(placed.scenario)
+    return lists.passing if is_as_before else lists.other_changes
+
+
+def would_fail(scenario: ScenarioDoc) -> bool:
+    """Whether it passes by the rules of today only."""
+    change = scenario["change"]
+    cause = change.get("cause") if change else None
+    if cause is None or scenario["verdict"] != "PASS":
+        return False
+    return cause["now_by_old_rules"] not in (None, "PASS")
 
 
 def _severity(placed: Placed) -> tuple[int, int]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from evalgate.reporting import wording
+from evalgate.reporting.approval_lines import approval_text, sorted_approvals
 from evalgate.reporting.doors import terminal
 from evalgate.reporting.heading import heading
+from evalgate.reporting.noise import noise
 from evalgate.reporting.remarks import remarks
 from evalgate.reporting.scenarios import Placed, failed_checks, first_reason, sort_scenarios
+from evalgate.reporting.sum_table import sum_lines
+from evalgate.reporting.variant_table import variant_lines
+from evalgate.reporting.weakening_lines import sorted_weakenings, weakening_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
 Loudness = Literal["quiet", "normal", "verbose"]
 LINES = {"quiet": 0, "normal": 40, "verbose": 2_000}
 CHECKS = {"quiet": 0, "normal": 3, "verbose": 20}
+SUMS = {"quiet": 0, "normal": 0, "verbose": 100}
 NARROWEST, WIDEST_NAME, REASON, MAX_REMARKS = 60, 40, 320, 10
 _RED, _YELLOW, _GREEN, _DIM, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
 _COLOURS = {"PASS": _GREEN, "PARTIAL": _YELLOW, "NOT_EVALUABLE": _YELLOW}
@@ -42,6 +48,7 @@ class _Table:
         self._room = LINES[loudness]
         self._checks = CHECKS[loudness]
         self._is_quiet = loudness == "quiet"
+        self._sums = SUMS[loudness]
         scenarios = sort_scenarios(document)
         self._failing = [*scenarios.failures, *scenarios.regressed, *scenarios.below]
         self._others = [*scenarios.other_changes, *scenarios.passing]
@@ -52,7 +59,11 @@ class _Table:
         """The whole table."""
         if not self._is_quiet:
             yield from self._scenarios()
+            yield from variant_lines(self._document, self._room)
+            if self._sums:
+                yield from sum_lines(self._document, self._sums)
             yield from self._loose_ends()
+            yield from filter(None, [noise(self._document)])
             if self._document["summary"]:
                 yield from _sums(self._document["summary"])
         yield self._painted(f"EvalGate {heading(self._document).text}", self._verdict_colour())
@@ -63,6 +74,8 @@ class _Table:
             yield self._row(item)
             if isinstance(item, Placed) and index < len(self._failing):
                 yield from self._reasons(item)
+            if isinstance(item, Placed):
+                yield from self._cause(item)
         if len(items) > self._room:
             yield self._painted(f"... and {wording.counted(len(items) - self._room, 'more scenario')}", _DIM)
         if items:
@@ -96,6 +109,13 @@ class _Table:
         if len(checks) > self._checks:
             yield from self._told(f"and {len(checks) - self._checks} more")
 
+    def _cause(self, item: Placed) -> Iterator[str]:
+        """Whether agent or rules made the change, where the rules are others than the baseline's."""
+        change = item.scenario["change"]
+        cause = change.get("cause") if change else None
+        if cause:
+            yield from self._told(cause["message"])
+
     def _told(self, reason: str) -> Iterator[str]:
         from textwrap import wrap
 
@@ -106,7 +126,7 @@ class _Table:
     def _loose_ends(self) -> Iterator[str]:
         document = self._document
         for reason in document["reasons"][:20]:
-            if not reason.get("scenario"):
+            if not reason.get("scenario") and reason["code"] != "weakened":
                 yield terminal(f"{reason['code']}: {reason['message']}", REASON)
         told = remarks(document["warnings"])
         for remark in told[:MAX_REMARKS]:
@@ -114,6 +134,16 @@ class _Table:
             yield terminal(f"warning: {remark.message}{where}", REASON)
         if len(told) > MAX_REMARKS:
             yield f"... and {wording.counted(len(told) - MAX_REMARKS, 'more warning')}"
+        weaker = sorted_weakenings(document)
+        for weakening in weaker[:MAX_REMARKS]:
+            yield terminal(weakening_text(weakening), REASON)
+        if len(weaker) > MAX_REMARKS:
+            yield f"... and {wording.counted(len(weaker) - MAX_REMARKS, 'more demand')} weakened"
+        approvals = sorted_approvals(document)
+        for approval in approvals[:MAX_REMARKS]:
+            yield terminal(approval_text(approval), REASON)
+        if len(approvals) > MAX_REMARKS:
+            yield f"... and {wording.counted(len(approvals) - MAX_REMARKS, 'more approval')}"
         if document["unclaimed"]:
             yield terminal(self._unclaimed(), REASON)
 
@@ -163,7 +193,7 @@ def _sums(summary: SummaryDoc) -> Iterator[str]:
     if checks:
         yield f"checks: {checks}"
     yield (
-        f"score {wording.score(summary['score'])}, cost {wording.dollars(summary['cost_usd'])}, latency p50"
+        f"score {wording.score(summary['score'])}, cost {wording.cost(summary)}, latency p50"
         f" {wording.seconds(summary['latency_p50_s'])} p95 {wording.seconds(summary['latency_p95_s'])},"
         f" tokens {wording.count(summary['total_tokens'])}"
     )

@@ -5,8 +5,9 @@ Text of strangers has passed its door before it gets here, so no template can fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from evalgate.records import dataclass
 
 T = TypeVar("T")
 
@@ -58,7 +59,10 @@ class CheckRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Failure:
-    """A scenario told at length. `facts` are short remarks; `evidence` is a fenced block or empty."""
+    """A scenario told at length. `facts` are short remarks; `evidence` is a fenced block or empty.
+
+    `behaviour` tells how its tool calls differ from the baseline's: lines with a fenced block, or empty.
+    """
 
     name: str
     verdict: str
@@ -66,6 +70,7 @@ class Failure:
     reason: str
     checks: tuple[CheckRow, ...]
     checks_left: int
+    behaviour: str
     evidence: str
 
 
@@ -91,15 +96,66 @@ class Figure:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class VariantRow:
+    """A variant of a suite, to be read beside the suite's others; means over its trials."""
+
+    suite: str
+    name: str
+    passed: str
+    correct_tool: str
+    correct_count: str
+    input_tokens: str
+    output_tokens: str
+    total_tokens: str
+    cost: str
+    latency: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SumRow:
+    """A suite, or the whole run, in figures with their intervals; deltas are empty where nothing is known."""
+
+    name: str
+    trials: str
+    pass_rate: str
+    pass_rate_delta: str
+    tries: str  # pass@k and pass^k; empty where there was one trial each
+    score: str
+    score_delta: str
+    cost: str
+    cost_delta: str
+    tokens: str
+    tokens_delta: str
+    latency: str
+    latency_delta: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LostCheck:
+    """A check that did not pass everywhere, and the weight that its failures lost."""
+
+    name: str
+    is_required: bool
+    failed: int
+    scenarios: int
+    weight_lost: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The whole report."""
 
-    heading: str
+    heading: str  # the first line of any report, above its template
+    origin: str  # whose run this was, where another run reports for it; else empty
     alert: Alert | None
     baseline: str
+    noise: str  # how much of the changes chance alone could have made; empty where that is not known
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]
     figures: tuple[Figure, ...]
+    sums: Rows[SumRow]  # of each suite; of the run first, where it has several
+    lost_checks: Rows[LostCheck]  # costliest first
+    variants: Rows[VariantRow]  # in the order of the suites
     failures: Rows[Failure]  # hard fails, what broke and what gates: told at length
     more_failures: Rows[ScenarioRow]  # the same, for which there was no such room
     regressed: Rows[ScenarioRow]
@@ -107,9 +163,12 @@ class Report:
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     passing: Rows[ScenarioRow]
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
+    approvals: Rows[str]  # of failures that a person let pass, in force or not
+    weakenings: Rows[str]  # what the gate demands less than the baseline's
     warnings: Rows[str]
     unclaimed: Rows[str]
     skipped: int
+    accept: str  # what to do where the changes are meant; empty where there are none
     command: str
     report_url: str  # empty where there is none
     version: str

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 DASH = "\u2013"
-_MINUS = "\u2212"
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+MINUS = "\u2212"
+OUTCOMES = ("passed", "failed", "not_evaluable", "skipped", "error")
+_DAY = 86_400
 
 
 def counted(number: int, noun: str) -> str:
@@ -25,7 +26,8 @@ def checks(summary: SummaryDoc) -> str:
     found = dict(summary).get("checks")  # a document of an earlier version has none
     if not isinstance(found, dict):
         return ""
-    return ", ".join(f"{number:,} {word.replace('_', ' ')}" for word, number in found.items() if number)
+    told = [(found.get(word), word.replace("_", " ")) for word in OUTCOMES]
+    return ", ".join(f"{number:,} {word}" for number, word in told if number)
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -57,14 +59,14 @@ def points(delta: float | None) -> str:
     """A move of a score, signed; nothing for none."""
     if not delta:
         return ""
-    return f"+{score(delta)}" if delta > 0 else f"{_MINUS}{score(-delta)}"
+    return f"+{score(delta)}" if delta > 0 else f"{MINUS}{score(-delta)}"
 
 
 def steps(delta: int | None) -> str:
     """A move of a count, signed; nothing for none."""
     if not delta:
         return ""
-    return f"+{delta:,}" if delta > 0 else f"{_MINUS}{-delta:,}"
+    return f"+{delta:,}" if delta > 0 else f"{MINUS}{-delta:,}"
 
 
 def dollars(amount: float | None) -> str:
@@ -72,6 +74,12 @@ def dollars(amount: float | None) -> str:
     if amount is None:
         return UNKNOWN
     return f"{amount:,.2f} USD" if amount == 0 or abs(amount) >= 1 else f"{amount:.3g} USD"
+
+
+def cost(summary: SummaryDoc) -> str:
+    """What a run cost, saying so where that was computed and not recorded."""
+    is_computed = summary.get("cost_computed") and summary["cost_usd"] is not None
+    return f"{dollars(summary['cost_usd'])}{' (computed)' if is_computed else ''}"
 
 
 def seconds(amount: float | None) -> str:
@@ -86,19 +94,20 @@ def count(amount: int | None) -> str:
     return UNKNOWN if amount is None else f"{amount:,}"
 
 
+def mean_count(amount: float | None) -> str:
+    """A mean of counts, rounded to a whole one."""
+    return count(None if amount is None else round(amount))
+
+
 def relative(before: float | None, now: float | None) -> str:
     """A move relative to what was, `+35%`; nothing where a side is unknown or nothing moved."""
     if before is None or now is None or before <= 0 or before == now:
         return ""
     share = now / before - 1
-    sign = "+" if share > 0 else _MINUS
+    sign = "+" if share > 0 else MINUS
     return f"{sign}{percent(abs(share)) if abs(share) < 1 else f'{abs(share) * 100:,.0f}%'}"
 
 
 def age(seconds_: int) -> str:
-    """An age in the largest unit that counts at least one."""
-    if seconds_ >= _DAY:
-        return f"{counted(seconds_ // _DAY, 'day')} old"
-    if seconds_ >= _HOUR:
-        return f"{counted(seconds_ // _HOUR, 'hour')} old"
-    return f"{counted(max(seconds_, 0) // _MINUTE, 'minute')} old"
+    """An age in whole days: a run repeated on the same day says the same."""
+    return "less than a day old" if seconds_ < _DAY else f"{counted(seconds_ // _DAY, 'day')} old"

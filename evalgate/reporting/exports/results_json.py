@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.results import SCHEMA
+from evalgate.reporting.exports.approvals_doc import approval_doc
 from evalgate.reporting.exports.bounded import bounded_text
+from evalgate.reporting.exports.figures_doc import comparison_doc, figures_doc
 from evalgate.reporting.exports.results_parts import (
     baseline_doc,
     problem_doc,
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.errors import Problem
+    from evalgate.models.approval import Ruling
     from evalgate.models.comparison import BaselineInfo, Comparison
     from evalgate.models.decision import Decision
+    from evalgate.models.figures import RunFigures
     from evalgate.models.results import ResultsDoc, SummaryDoc
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
+    from evalgate.models.weakening import Weakenings
 
 MAX_BYTES = 256_000_000
 """The largest document that is read: a whole baseline unpacked."""
@@ -47,6 +52,9 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     warnings: Sequence[Warning_] = (),
     previous: SummaryDoc | None = None,
     command: str | None = None,
+    figures: RunFigures | None = None,
+    rulings: Sequence[Ruling] = (),
+    weakenings: Weakenings | None = None,
 ) -> ResultsDoc:
     """The document of a finished run.
 
@@ -56,7 +64,8 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
-    return {
+    summed = figures.suites if figures else {}
+    document: ResultsDoc = {
         "schema": SCHEMA,
         "evalgate_version": __version__,
         "created_at": _timestamp(created_at),
@@ -68,15 +77,29 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         "summary": summary(run, changes.values(), len(removed)),
         "baseline": baseline_doc(baseline, previous) if baseline else None,
         "suites": [
-            suite_doc(suite, changes, decision.suite_verdicts.get(suite.name, "cannot_judge"))
+            suite_doc(
+                suite,
+                changes,
+                decision.suite_verdicts.get(suite.name, "cannot_judge"),
+                summed.get(suite.name),
+            )
             for suite in run.suites
         ],
         "removed": [removed_doc(standing) for standing in removed],
         "unclaimed": [unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
         "warnings": [warning_doc(warning) for warning in (*warnings, *run.warnings)],
-        "approvals": [],
+        "approvals": [approval_doc(ruling) for ruling in rulings],
         "command": bounded_text(command) if command else None,
     }
+    if figures is not None:
+        document["figures"] = figures_doc(figures.run)
+    if comparison is not None and comparison.evidence is not None:
+        document["comparison"] = comparison_doc(comparison.evidence)
+    if weakenings is not None:
+        from evalgate.reporting.exports.weakenings_doc import weakenings_doc
+
+        document["weakenings"] = weakenings_doc(weakenings)
+    return document
 
 
 def invalid_document(

@@ -6,19 +6,26 @@ from typing import TYPE_CHECKING
 
 from evalgate.models.comparison import ScenarioKey
 from evalgate.reporting.exports.bounded import bounded_evidence, bounded_name, bounded_text, whole
+from evalgate.reporting.exports.figures_doc import figures_doc, variant_doc
 from evalgate.reporting.exports.summary import mean_with_gaps
+from evalgate.scoring.variants import variants_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.errors import Location, Problem
-    from evalgate.models.comparison import BaselineInfo, Change, Standing
+    from evalgate.models.comparison import BaselineInfo, Change, Drift, Standing
     from evalgate.models.decision import Reason
+    from evalgate.models.figures import Summed
+    from evalgate.models.pricing import ModelUsage, Pricing
     from evalgate.models.results import (
         AssertionDoc,
         BaselineDoc,
         ChangeDoc,
+        DriftDoc,
         LocationDoc,
+        ModelUsageDoc,
+        PricingDoc,
         ReasonDoc,
         RemovedDoc,
         ScenarioDoc,
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
     )
     from evalgate.models.trace import Warning_
 
+MAX_MODELS = 50
 MAX_CALLS = 1_000
 """Names of tool calls kept of a trial."""
 
@@ -64,9 +72,11 @@ def problem_doc(problem: Problem, code: str) -> ReasonDoc:
     }
 
 
-def suite_doc(suite: SuiteResult, changes: Mapping[ScenarioKey, Change], verdict: str) -> SuiteDoc:
+def suite_doc(
+    suite: SuiteResult, changes: Mapping[ScenarioKey, Change], verdict: str, summed: Summed | None = None
+) -> SuiteDoc:
     """A suite with its scenarios in the order of the suite."""
-    return {
+    document: SuiteDoc = {
         "suite": bounded_name(suite.name),
         "path": bounded_name(suite.path),
         "verdict": verdict,
@@ -75,18 +85,36 @@ def suite_doc(suite: SuiteResult, changes: Mapping[ScenarioKey, Change], verdict
             _scenario_doc(scenario, changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant)))
             for scenario in suite.scenarios
         ],
+        "variants": [variant_doc(variant) for variant in variants_of(suite.scenarios)],
     }
+    if summed is not None:
+        document["figures"] = figures_doc(summed)
+    return document
 
 
 def baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> BaselineDoc:
     """Which baseline was compared with, and how it stood as a whole."""
-    return {
+    document: BaselineDoc = {
         "status": baseline.status,
         "sha": _name(baseline.sha),
         "age_seconds": baseline.age_seconds,
         "path": _name(baseline.path),
         "distance": baseline.distance,
         "summary": summary,
+    }
+    if baseline.drift is not None:
+        document["drift"] = _drift_doc(baseline.drift)
+    return document
+
+
+def _drift_doc(drift: Drift) -> DriftDoc:
+    return {
+        "found": drift.found,
+        "suites": drift.suites,
+        "evaluators": [
+            {"type": bounded_name(each.type), "before": each.before, "now": each.now}
+            for each in drift.evaluators
+        ],
     }
 
 
@@ -142,7 +170,7 @@ def _scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDo
 
 
 def _change_doc(change: Change) -> ChangeDoc:
-    return {
+    document: ChangeDoc = {
         "kind": change.kind,
         "flags": list(change.flags),
         "score_delta": change.score_delta,
@@ -151,10 +179,32 @@ def _change_doc(change: Change) -> ChangeDoc:
         "previous_verdict": change.previous_verdict,
         "p_value": change.p_value,
     }
+    if change.p_corrected is not None:
+        document["p_corrected"] = change.p_corrected
+    if change.calls is not None:
+        document["calls"] = {
+            "trial_before": change.calls.trial_before,
+            "before": _names(change.calls.before),
+            "trial": change.calls.trial,
+            "now": _names(change.calls.now),
+        }
+    if change.cause is not None:
+        from evalgate.reporting.exports.weakenings_doc import cause_doc
+
+        document["cause"] = cause_doc(change.cause)
+    if change.behaviour is not None:
+        from evalgate.reporting.exports.behaviour_doc import behaviour_doc
+
+        document["behaviour"] = behaviour_doc(change.behaviour)
+    return document
+
+
+def _names(calls: list[str]) -> list[str]:
+    return [bounded_name(name) for name in calls[:MAX_CALLS]]
 
 
 def _trial_doc(trial: TrialResult) -> TrialDoc:
-    return {
+    document: TrialDoc = {
         "trial": trial.trial,
         "trace": _trace_doc(trial.trace),
         "status": trial.status,
@@ -162,14 +212,44 @@ def _trial_doc(trial: TrialResult) -> TrialDoc:
         "cost_usd": trial.cost_usd,
         "latency_seconds": trial.latency_seconds,
         "total_tokens": whole(trial.total_tokens),
-        "tool_calls": [bounded_name(name) for name in trial.tool_calls[:MAX_CALLS]],
+        "input_tokens": whole(trial.input_tokens),
+        "output_tokens": whole(trial.output_tokens),
+        "tool_calls": _names(trial.tool_calls),
         "reason": None if trial.reason is None else bounded_text(trial.reason),
         "assertions": [_assertion_doc(assertion) for assertion in trial.assertions],
+    }
+    if trial.pricing is not None:
+        document["pricing"] = _pricing_doc(trial.pricing)
+    return document
+
+
+def _pricing_doc(pricing: Pricing) -> PricingDoc:
+    """Models are names that a trace chose."""
+    usage = pricing["usage"]
+    return {
+        "table": _name(pricing["table"]),
+        "usd": pricing["usd"],
+        "known_usd": pricing["known_usd"],
+        "recorded_usd": pricing["recorded_usd"],
+        "missing_models": [bounded_name(model) for model in pricing["missing_models"][:MAX_MODELS]],
+        "usage": None if usage is None else [_usage_doc(row) for row in usage],
+    }
+
+
+def _usage_doc(row: ModelUsage) -> ModelUsageDoc:
+    return {
+        "model": bounded_name(row["model"]),
+        "provider": _name(row["provider"]),
+        "request_tokens": row["request_tokens"],
+        "input_tokens": row["input_tokens"],
+        "output_tokens": row["output_tokens"],
+        "cache_read_input_tokens": row["cache_read_input_tokens"],
+        "cache_write_input_tokens": row["cache_write_input_tokens"],
     }
 
 
 def _trace_doc(trace: TraceRef) -> TraceDoc:
-    return {
+    document: TraceDoc = {
         "id": _name(trace.id),
         "path": bounded_name(trace.path),
         "format": trace.format,
@@ -177,6 +257,15 @@ def _trace_doc(trace: TraceRef) -> TraceDoc:
         "line": trace.line,
         "record": trace.record,
     }
+    if trace.commit is not None:
+        document["commit"] = bounded_name(trace.commit)
+    if trace.agent_hash is not None:
+        document["agent_hash"] = bounded_name(trace.agent_hash)
+    if trace.recorded_at is not None:
+        document["recorded_at"] = bounded_name(trace.recorded_at)
+    if trace.stale is not None:
+        document["stale"] = bounded_text(trace.stale)
+    return document
 
 
 def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:

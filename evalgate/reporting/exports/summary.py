@@ -27,7 +27,7 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
     trials = [trial for scenario in scenarios for trial in scenario.trials]
     latencies = [trial.latency_seconds for trial in trials]
     tokens = [trial.total_tokens for trial in trials]
-    return {
+    found: SummaryDoc = {
         "scenarios": len(scenarios),
         "passed": verdicts["PASS"],
         "failed": verdicts["FAIL"],
@@ -54,6 +54,10 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
         "total_tokens": None if not tokens or None in tokens else whole(sum(filter(None, tokens))),
         "checks": _checks(trials),
     }
+    computed = sum(trial.pricing is not None and trial.cost_usd is not None for trial in trials)
+    if computed:
+        found["cost_computed"] = computed
+    return found
 
 
 def _checks(trials: Iterable[TrialResult]) -> ChecksDoc:
