@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from io import TextIOWrapper
 from typing import NoReturn, TextIO
 
-COLLECT_EVERY = 50_000
-"""Objects between looks for cycles. Results are many and hold none, so looking often only costs time."""
+from evalgate import bootstrap
+
 WRONG_INPUT, BROKEN_PIPE = 2, 128 + 13
 
 
@@ -18,7 +17,7 @@ def main() -> NoReturn:
 
     It ends without tearing the interpreter down, which would take longer than most runs.
     """
-    gc.set_threshold(COLLECT_EVERY)
+    bootstrap.settle_python()
     from evalgate.cli import main as shell
     from evalgate.cli.shell import Shell
 

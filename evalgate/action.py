@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import signal
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from evalgate.adapters.github.commands import mask
 from evalgate.adapters.github.step import Step
-from evalgate.application.step_outputs import UNFINISHED
+from evalgate.application.step_outputs import UNFINISHED, unset
 from evalgate.errors import InvalidInput
 from evalgate.models.annotation import Annotation
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FrameType
 
+    from evalgate.adapters.github.site import Budget
     from evalgate.settings.settings import Settings
 
 BUG = 70
@@ -31,23 +31,28 @@ MOST_PROBLEMS = 50
 def main() -> int:
     """Runs the gate for the job this process belongs to. Nothing escapes but an exit code."""
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    step = Step(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _end)
-    return run(
-        os.environ, Step(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
-    )
+        signal.signal(number, partial(_end, step))
+    from evalgate import bootstrap
+
+    bootstrap.settle_python()
+    return run(os.environ, step)
 
 
-def run(environ: Mapping[str, str], step: Step) -> int:
-    """One run of the gate. Outputs are set however it ends."""
+def run(environ: Mapping[str, str], step: Step, budget: Budget | None = None) -> int:
+    """One run of the gate. All outputs are set however it ends. `budget` is what GitHub is given of time."""
     try:
-        return _gate(environ, step)
+        return _run(environ, step, budget)
+    finally:
+        step.outputs(unset(step.told))
+
+
+def _run(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
+    try:
+        return _gate(environ, step, budget)
     except InvalidInput as mistake:
         return _refuse(environ, step, mistake)
-    except SystemExit as end:  # a signal: what is known by now stands
-        if "verdict" in step.told:
-            return int(step.told["exit-code"])
-        return _unfinished(step, end.code if isinstance(end.code, int) else BUG)
     except Exception as bug:  # noqa: BLE001  (the one place where a bug of ours ends)
         for line in report(bug):
             step.log(line)
@@ -57,7 +62,7 @@ def run(environ: Mapping[str, str], step: Step) -> int:
         return _unfinished(step, BUG)
 
 
-def _gate(environ: Mapping[str, str], step: Step) -> int:
+def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
     from evalgate import bootstrap
     from evalgate.application.gate_in_action import gate_in_action
     from evalgate.settings.settings import Settings
@@ -66,15 +71,19 @@ def _gate(environ: Mapping[str, str], step: Step) -> int:
     _hide_secrets(settings, step)
     folder = settings.job.temp if Path(settings.job.temp or "/nowhere").is_dir() else None
     with tempfile.TemporaryDirectory(prefix="evalgate-", dir=folder) as downloads:
+        if settings.inputs.mode == "publish":
+            from evalgate.application.publish import publish
+
+            task = bootstrap.publish_task(settings)
+            return publish(task, bootstrap.publish_world(settings, step, downloads, budget))
         return gate_in_action(
-            bootstrap.action_task(settings), bootstrap.action_world(settings, step, downloads)
+            bootstrap.action_task(settings), bootstrap.action_world(settings, step, downloads, budget)
         )
 
 
 def _hide_secrets(settings: Settings, step: Step) -> None:
     for secret in filter(None, (settings.inputs.github_token, settings.job.runtime_token)):
-        step.command(mask(secret))
-        step.command(mask(base64.b64encode(secret.encode()).decode()))
+        step.hide(secret)
 
 
 def _refuse(environ: Mapping[str, str], step: Step, mistake: InvalidInput) -> int:
@@ -108,5 +117,13 @@ def report(bug: Exception) -> list[str]:
     return [f"EvalGate has a bug: {type(bug).__name__} ({versions}). Please report these lines:", *places]
 
 
-def _end(number: int, _: FrameType | None) -> NoReturn:
-    raise SystemExit(ENDED_BY_SIGNAL + number)
+def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
+    """Ends a cancelled run: what is known by now stands.
+
+    It ends here and raises nothing: an exception in the midst of loading a compiled library may crash it.
+    """
+    code = int(step.told["exit-code"]) if "verdict" in step.told else ENDED_BY_SIGNAL + number
+    if "verdict" not in step.told:
+        _unfinished(step, code)
+    step.outputs(unset(step.told))
+    os._exit(code)

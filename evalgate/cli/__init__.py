@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 VERBS = {
     "run": "evaluate recorded traces, compare with a baseline, report, exit by the decision",
     "validate": "check suites without reading traces: all mistakes at once",
+    "explain": "tell why a scenario has its verdict, and how it differs from the baseline turn by turn",
     "compare": "compare two finished runs, scenario by scenario",
     "baseline": "make or show the artifact that later runs are compared with",
     "query": "try a JMESPath expression on a trace, or print what expressions can see",
+    "convert": "write traces of any format as native or OpenTelemetry ones",
+    "backtest": "judge past runs by today's rules: which would have been blocked",
+    "fingerprint": "print what files are in one word, for recordings to say what made them",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub needed and unreachable,
@@ -43,7 +47,10 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str], shell: Shell) -> int:
     """Runs one verb; every ending is an exit code and never a traceback."""
     try:
-        arguments = _parser(argv).parse_args(argv)
+        arguments, unknown = _parser(argv).parse_known_args(argv)
+        if unknown:
+            hint = f"see evalgate {arguments.verb} --help"
+            raise SettingError(Problem(f"unknown words {' '.join(unknown)}", hint=hint))
         verb = import_module(f"evalgate.cli.{arguments.verb}")
         code: int = verb.run(arguments, shell)
         shell.out.flush()
@@ -78,6 +85,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
             help=purpose,
             description=purpose[0].upper() + purpose[1:] + ".",
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            add_help=name == chosen,
         )
         if name == chosen:  # the others' options need not be known today
             import_module(f"evalgate.cli.{name}").configure(options)

@@ -2,89 +2,112 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from evalgate.application.pricing import Pricer
+    from evalgate.cli.formats import Chosen
     from evalgate.cli.shell import Shell
     from evalgate.measures.queries import Query
     from evalgate.models.trace import Trace
 
+TRACE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 EXAMPLES = """examples:
   evalgate query traces/refund.json                          what expressions can see
   evalgate query 'tool_calls[].name' traces/refund.json
   evalgate query metadata.cost_usd 'traces/*.jsonl'          one line a trace
+  evalgate query --config evals/ours.yaml logs/1.json        read as `custom` of the suite says
 """
-
-
-# What JSON leaves raw but a terminal may obey or hide: controls, marks of direction, blanks of no width.
-_INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    parser.usage = "evalgate query [-h] [--format NAME] [--number N] [EXPR] TRACE"
+    from evalgate.cli.formats import add_format
+
+    parser.usage = (
+        "evalgate query [-h] [--format NAME] [--config SUITE] [--plugin MODULE] [--number N] [EXPR] TRACE"
+    )
     parser.epilog = EXAMPLES
     parser.add_argument(
         "words", nargs="+", metavar="[EXPR] TRACE", help="an expression, and a trace file or glob"
     )
-    parser.add_argument(
-        "--format", metavar="NAME", default="auto", help="trace format, if detection should not decide"
-    )
+    add_format(parser)
     parser.add_argument("--number", type=int, metavar="N", help="only the N-th trace, counting from 1")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints what is found as JSON: indented for one trace, a line each for several."""
     from evalgate import bootstrap
-    from evalgate.errors import SettingError
+    from evalgate.cli.formats import chosen_format
+    from evalgate.cli.shell import place_of
+    from evalgate.errors import Problem, SettingError
     from evalgate.models.trace import DamagedTrace, Trace
 
     *expressions, pattern = arguments.words
     if len(expressions) > 1:
         raise SettingError("query takes one expression and one trace; quote the expression")
-    query = _compiled(expressions[0]) if expressions else None
-    records = bootstrap.trace_files(shell.cwd).read([pattern], ".", arguments.format)
-    number, damaged, found = 0, 0, list[Trace]()
+    hint = _order(arguments.words)
+    query = _compiled(expressions[0], hint) if expressions else None
+    chosen = chosen_format(arguments, shell)
+    records = bootstrap.trace_files(shell.cwd).read([pattern], ".", chosen.form)
+    pricer, number, damaged, found = _pricer(chosen), 0, 0, list[Trace]()
     for number, record in enumerate(records, 1):
         if arguments.number not in (None, number):
             continue
         if isinstance(record, DamagedTrace):
             damaged += 1
-            shell.note(f"error: {_place(record)}: {record.reason}")
+            shell.note(f"error: {place_of(record.source)}: {record.reason}")
         else:
+            pricer.price(record)
             found.append(record)
     if not found and not damaged:
         few = f"no trace number {arguments.number} at {pattern!r}, it ends with number {number}"
-        raise SettingError(few if number else f"no trace file at {pattern!r}")
+        raise SettingError(Problem(few if number else f"no trace file at {pattern!r}", hint=hint))
     _print(found, query, shell)
     return 2 if damaged else 0
 
 
-def _compiled(expression: str) -> Query:
-    from evalgate.errors import SettingError
+def _pricer(chosen: Chosen) -> Pricer:
+    """A suite's own prices count here as in a run of it."""
+    from evalgate import bootstrap
+    from evalgate.application.pricing import Pricer
+
+    if chosen.suite is None:
+        return bootstrap.pricer()
+    return Pricer(chosen.suite.prices, bootstrap.price_list())
+
+
+def _order(given: list[str]) -> str | None:
+    """What to say where the trace seems to stand before the expression."""
+    is_file = [word.endswith(TRACE_ENDINGS) for word in given]
+    return "the expression comes first, then the trace" if is_file == [True, False] else None
+
+
+def _compiled(expression: str, hint: str | None) -> Query:
+    from evalgate.errors import Problem, SettingError
     from evalgate.measures.queries import Query, QueryError
 
     try:
         return Query(expression)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
-        raise SettingError(f"bad expression: {error}{place}") from None
+        raise SettingError(Problem(f"bad expression: {error}{place}", hint=hint)) from None
 
 
 def _print(traces: list[Trace], query: Query | None, shell: Shell) -> None:
     import orjson
 
+    from evalgate.cli.shell import visible_json
     from evalgate.measures.redaction import redact_value
 
     option = orjson.OPT_INDENT_2 if len(traces) == 1 else 0
     for trace, value in _values(traces, query, shell):
         for warning in trace.warnings:
             shell.note(f"warning: {warning['code']}: {warning['message']}")
-        shell.say(_INVISIBLE.sub(_escaped, orjson.dumps(redact_value(value), option=option).decode()))
+        shell.say(visible_json(orjson.dumps(redact_value(value), option=option).decode()))
 
 
 def _values(traces: list[Trace], query: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
@@ -103,12 +126,3 @@ def _values(traces: list[Trace], query: Query | None, shell: Shell) -> Iterator[
         if value is None:
             shell.note(f"note: {trace.source.path}: the path found nothing")
         yield trace, value
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
-
-
-def _place(record: Any) -> str:
-    source = record.source
-    return source.path if source.line is None else f"{source.path}:{source.line}"

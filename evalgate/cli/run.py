@@ -42,6 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what fails the gate, over every policy (default hard_fail)",
     )
     add(
+        "--on-weakening",
+        choices=["ignore", "warn", "fail"],
+        help="what becomes of a gate that demands less than the baseline's, over every policy",
+    )
+    add(
         "--output-dir",
         metavar="DIR",
         default=OUTPUT_DIR,
@@ -50,8 +55,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(sorted(LIMITS))
     add("--limit", action="append", metavar="NAME=VALUE", default=[], help=f"change a limit: {names}")
     add_plugins(parser)
+    add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
     add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
+    add("--sarif", action="store_true", help="leave results.sarif as well, for code scanning")
+    add("--template", metavar="FILE", help="your own words for parts of comment.md (docs/templates.md)")
     add("--json", action="store_true", help="print results.json instead of the table")
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help="print the summary line only")
@@ -81,6 +89,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate import bootstrap
     from evalgate.application.request import JudgeRequest
     from evalgate.models.comparison import BaselineInfo
 
@@ -92,9 +101,13 @@ def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
         baseline=BaselineInfo("given", path=path) if path is not None else None,
         baseline_required=True,
         fail_on=arguments.fail_on,
+        on_weakening=arguments.on_weakening,
         report_only=arguments.report_only,
         make_baseline_zip=not arguments.no_baseline_zip,
-        commit=shell.environ.get("GITHUB_SHA"),
+        sarif=arguments.sarif,
+        template=bootstrap.template(arguments.template, shell.cwd) if arguments.template else None,
+        approvals=bootstrap.approvals(shell.cwd),
+        commit=arguments.commit or shell.environ.get("GITHUB_SHA"),
         branch=shell.environ.get("GITHUB_REF_NAME"),
         run_id=shell.environ.get("GITHUB_RUN_ID"),
     )

@@ -13,14 +13,21 @@ KINDS = ("suite", "project", "trace", "results")
 EXAMPLES = """examples:
   evalgate schema suite > suite.schema.json
   # then begin a suite with:  # yaml-language-server: $schema=suite.schema.json
+  evalgate schema suite --plugin my_checks
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    from evalgate.cli.shell import add_plugins
+
     parser.epilog = EXAMPLES
     parser.add_argument(
         "kind", choices=KINDS, nargs="?", default="suite", help="which document (default suite)"
+    )
+    add_plugins(parser)
+    parser.add_argument(
+        "--installed", action="store_true", help="with the own evaluators of installed packages"
     )
 
 
@@ -28,9 +35,12 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints the schema."""
     import orjson
 
+    from evalgate import bootstrap
     from evalgate.application.schemas import schema
 
-    shell.say(
-        orjson.dumps(schema(arguments.kind), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
-    )
+    own = bool(arguments.plugin or arguments.installed)
+    if own:
+        bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
+    made = schema(arguments.kind, with_own=own)
+    shell.say(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode())
     return 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import TYPE_CHECKING, TextIO
 
+from evalgate.records import dataclass
 from evalgate.reporting.doors import terminal
 
 if TYPE_CHECKING:
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from evalgate.errors import Problem
+    from evalgate.models.trace import Source
+
+# What JSON leaves raw but a terminal may obey or hide: controls, marks of direction, blanks of no width.
+_INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +70,13 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
 def words(text: str) -> list[str]:
     """The words of a flag that takes several: `a,b`."""
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def visible_json(document: str) -> str:
+    """The same JSON with every character to be seen."""
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
+
+
+def place_of(source: Source) -> str:
+    """A file, with the line where it holds many."""
+    return source.path if source.line is None else f"{source.path}:{source.line}"

@@ -33,7 +33,11 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.reporting.wording import counted
 
     bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
-    configuration = bootstrap.suite_files(shell.cwd).load(arguments.configs)
+    files = bootstrap.suite_files(shell.cwd)
+    configuration = files.load(arguments.configs)
+    approvals = bootstrap.approvals(shell.cwd)
+    if approvals is not None:
+        files.approvals(approvals)
     policies_of(configuration, None)
     bootstrap.check_formats(configuration)
     shell.tell(configuration.warnings, "warning")

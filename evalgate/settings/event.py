@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evalgate.errors import Problem
 from evalgate.measures.json_values import dig
+from evalgate.models.triggering_run import TriggeringRun
+from evalgate.records import dataclass
 
 LARGEST_EVENT = 25_000_000
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
+LONGEST_BRANCH = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Event:
     default_branch: str = ""
     pull_request: PullRequestEvent | None = None
     queue_base_sha: str | None = None  # merge_group: the commit the group is built on
+    queue_base_branch: str = ""  # and the branch it is to be merged into
+    triggering_run: TriggeringRun | None = None  # workflow_run: the run that has finished
 
 
 def read_event(name: str, path: str, problems: list[Problem]) -> Event:
@@ -46,11 +51,14 @@ def read_event(name: str, path: str, problems: list[Problem]) -> Event:
         pull_request = _pull_request(payload)
         if pull_request is None:
             problems.append(Problem("the event file does not say which pull request this is"))
+    triggering_run = _triggering_run(payload, problems) if name == "workflow_run" else None
     return Event(
         name=name,
         default_branch=_text(dig(payload, "repository", "default_branch")) or "main",
         pull_request=pull_request,
         queue_base_sha=_sha(dig(payload, "merge_group", "base_sha")) or None,
+        queue_base_branch=_text(dig(payload, "merge_group", "base_ref")).removeprefix("refs/heads/"),
+        triggering_run=triggering_run,
     )
 
 
@@ -84,6 +92,36 @@ def _pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
         base_sha=_sha(dig(payload, "pull_request", "base", "sha")),
         from_fork=there is None or there != here,  # a fork that was deleted has no repository
     )
+
+
+def _triggering_run(payload: dict[str, Any], problems: list[Problem]) -> TriggeringRun | None:
+    """The run that has finished; one that is none of this repository's, or still goes on, is a mistake."""
+    run = dig(payload, "workflow_run")
+    number, head_sha = dig(run, "id"), _sha(dig(run, "head_sha"))
+    here, of = _id(dig(payload, "repository", "id")), _id(dig(run, "repository", "id"))
+    branch = _text(dig(run, "head_branch"))
+    if _id(number) is None or not head_sha or here is None or not branch or len(branch) > LONGEST_BRANCH:
+        problems.append(Problem("the event file does not say which run has finished"))
+        return None
+    if of != here:
+        problems.append(Problem("the run that has finished is none of this repository's"))
+    if dig(run, "status") != "completed":
+        problems.append(Problem("the run has not finished", hint="use `workflow_run: types: [completed]`"))
+    head, name = _id(dig(run, "head_repository", "id")), _text(dig(run, "head_repository", "full_name"))
+    known = head is not None and REPOSITORY.fullmatch(name) is not None
+    return TriggeringRun(
+        id=number,
+        event=_text(dig(run, "event")),
+        head_repository_id=head if known else None,
+        head_repository=name if known else "",
+        head_branch=branch,
+        head_sha=head_sha,
+        is_ours=head == here,
+    )
+
+
+def _id(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _text(value: Any) -> str:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
-from evalgate.errors import Problem
+from evalgate.errors import Problem, SettingError
 from evalgate.models.decision import FailOn
+from evalgate.models.weakening import OnWeakening
+from evalgate.records import dataclass, field
+from evalgate.settings.limits import IN_ACTION, Limits, limits_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalgate.application.gate_in_action import CommentMode
+    from evalgate.application.commenting import CommentMode
 
 KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
 BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
+WITHHELD = {
+    "allow-untrusted-head": "nothing of a stranger's is read where a token may write; docs/github.md, Forks, "
+    "shows the two workflows that need no such trust"
+}
+"""Inputs that people look for and that are left out on purpose."""
 OF_THE_RUNNER = {"ENTRYPOINT", "ARGS"}
 """Inputs that any container action has."""
 
@@ -33,17 +40,24 @@ class Inputs:
     github_token: str = field(default="", repr=False)
     mode: str = "auto"
     fail_on: tuple[str, ...] = ()
+    on_weakening: OnWeakening | None = None
     baseline: str = "auto"
     baseline_artifact: str = "evalgate-baseline"
     baseline_branch: str = ""
     baseline_workflow: str = ""
     upload_baseline: str = "auto"
+    upload_report: str = "auto"
     comment: CommentMode = "auto"
     comment_key: str = ""
+    template: str = ""
+    approvals_from: str = "base"
     annotations: bool = True
+    check_run: bool = False
     job_summary: bool = True
     junit_path: str = ""
+    sarif_path: str = ""
     max_comment_chars: int = 60_000
+    limits: Limits = IN_ACTION
     debug: bool = False
 
 
@@ -80,7 +94,9 @@ def _unknown(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
         if not key.startswith("INPUT_") or key in known or name in OF_THE_RUNNER or not environ[key].strip():
             continue
         meant = nearest(name.lower().replace("_", "-"), known.values())
-        if meant:
+        if name.lower() in WITHHELD:
+            problems.append(Problem(f"there is no input `{name.lower()}`", hint=WITHHELD[name.lower()]))
+        elif meant:
             problems.append(Problem(f"unknown input `{name.lower()}`", hint=f"did you mean `{meant}`?"))
         else:
             notes.append(f"unknown input `{name.lower()}` is ignored")
@@ -163,6 +179,13 @@ def _inside(text: str) -> str:
     return text
 
 
+def _limits(text: str) -> Limits:
+    try:
+        return limits_from(_lines(text), IN_ACTION)
+    except SettingError as mistake:
+        raise ValueError(f"is wrong: {shown('; '.join(map(str, mistake.problems)), 500)}") from None
+
+
 def _token(text: str) -> str:
     if not re.fullmatch(r"[!-~]{1,4000}", text):
         raise ValueError("is not a token: it has blanks or characters that no token has")
@@ -180,18 +203,25 @@ READERS: dict[str, Callable[[str], Any]] = {
     "format": _text,
     "working_directory": _inside,
     "github_token": _token,
-    "mode": _choice("auto", "gate", "report-only"),
+    "mode": _choice("auto", "gate", "report-only", "evaluate", "publish"),
+    "on_weakening": _choice(*get_args(OnWeakening)),
     "fail_on": _words(*get_args(FailOn)),
     "baseline": _text,
     "baseline_artifact": _like(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
     "baseline_branch": _like(BRANCH, "the name of a branch"),
     "baseline_workflow": _like(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
     "upload_baseline": _choice("auto", "true", "false"),
+    "upload_report": _choice("auto", "true", "false"),
     "comment": _choice("auto", "always", "on-change", "on-failure", "off"),
     "comment_key": _like(KEY, "made of letters, digits and . _ / -"),
+    "template": _inside,
+    "approvals_from": _choice("base", "head"),
     "annotations": _flag,
+    "check_run": _flag,
     "job_summary": _flag,
     "junit_path": _inside,
+    "sarif_path": _inside,
     "max_comment_chars": _between(1_000, 65_000),
+    "limits": _limits,
     "debug": _flag,
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,7 @@ class Job:
     event_path: str = ""
     repository: str = ""
     repository_id: int = 0
+    actor: str = ""
     sha: str = ""
     ref: str = ""
     run_id: str = ""
@@ -69,6 +70,7 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         event_path=required["GITHUB_EVENT_PATH"],
         repository=required["GITHUB_REPOSITORY"],
         repository_id=int(required["GITHUB_REPOSITORY_ID"] or 0),
+        actor=environ.get("GITHUB_ACTOR", ""),
         sha=required["GITHUB_SHA"],
         ref=environ.get("GITHUB_REF", ""),
         run_id=required["GITHUB_RUN_ID"],

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem, SettingError
+from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,18 +16,25 @@ MAX_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes that are read at most. `traces` holds for a whole run; None is no limit."""
+    """Bytes that are read at most, of `messages` how many. `traces` holds for a run; None is no limit."""
 
     suite: int = MB
     record: int = 25 * MB
+    together: int = 100 * MB
+    unpacked: int = 2_000 * MB
+    messages: int = 100_000
     traces: int | None = None
 
 
 LIMITS: Mapping[str, str] = {
     "suite": "a suite file, default 1MB",
     "record": "one trace record, or a document of several, default 25MB",
+    "together": "a file that is read whole, as its lines are one recording, default 100MB",
+    "unpacked": "a packed file, unpacked, default 2GB",
+    "messages": "messages, and tool calls, of one trace, default 100000",
     "traces": "all traces of a run together, default none in a shell, 2GB in the Action",
 }
+COUNTS = frozenset({"messages"})
 _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
 IN_ACTION = Limits(traces=2_000 * MB)
 
@@ -37,12 +44,13 @@ def limits_from(given: Sequence[str], base: Limits | None = None) -> Limits:
     values: dict[str, int] = {}
     problems = []
     for text in given:
-        name, _, value = text.partition("=")
-        size = _size(value)
+        name, _, value = (part.strip() for part in text.partition("="))
+        size = _count(value) if name in COUNTS else _size(value)
         if name not in LIMITS:
             problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(LIMITS)}"))
         elif size is None:
-            problems.append(Problem(f"limit {name}: {value!r} is no size", None, "for example record=50MB"))
+            kind, example = ("number", f"{name}=5000") if name in COUNTS else ("size", f"{name}=50MB")
+            problems.append(Problem(f"limit {name}: {value!r} is no {kind}", None, f"for example {example}"))
         else:
             values[name] = size
     if problems:
@@ -54,6 +62,11 @@ def limits_from(given: Sequence[str], base: Limits | None = None) -> Limits:
 def _size(text: str) -> int | None:
     digits = text.rstrip("BKMGbkmg")
     unit = _UNITS.get(text[len(digits) :].upper())
-    if unit is None or not digits.isascii() or not digits.isdigit() or len(digits) > MAX_DIGITS:
+    count = _count(digits)
+    return None if unit is None or count is None else count * unit
+
+
+def _count(text: str) -> int | None:
+    if not text.isascii() or not text.isdigit() or len(text) > MAX_DIGITS:
         return None
-    return int(digits) * unit or None
+    return int(text) or None

@@ -5,10 +5,12 @@ Nothing here is heavy: the process that holds the token imports it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalgate.errors import Problem, SettingError
+from evalgate.records import dataclass, replace
 from evalgate.settings.event import Event, read_event
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, read_job
@@ -18,10 +20,17 @@ if TYPE_CHECKING:
 
 CommitKind = Literal["parent", "commit", "fork_point"]
 UNSAFE_EVENTS = {
-    "pull_request_target": "use `on: pull_request`; on forks the verdict is in the job summary",
-    "workflow_run": "use `on: pull_request` and `on: push`",
+    "pull_request_target": "use `on: pull_request`; docs/github.md, Forks, tells how forks get a comment",
+    "workflow_run": "use `on: pull_request`, or `mode: publish` to post what its run found",
 }
 """Events that hold a writing token while the workspace may be a stranger's, and what to use instead."""
+NOT_IN_A_KEY = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
+PUBLISHING_EVENT = "workflow_run"
+NO_BUNDLE = (
+    "REQUESTS_CA_BUNDLE names no file in this container, so only well-known certificates are trusted: put "
+    "the file below the workspace or RUNNER_TEMP"
+)
+DEPENDABOT = "dependabot[bot]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +49,12 @@ class Settings:
         inputs, notes = read_inputs(environ, problems)
         job = read_job(environ, problems)
         event = read_event(job.event_name, job.event_path, problems)
-        if job.event_name in UNSAFE_EVENTS:
-            problems.append(
-                Problem(
-                    f"evalgate reads no files on the event `{job.event_name}`: they may be a stranger's",
-                    hint=UNSAFE_EVENTS[job.event_name],
-                )
-            )
+        problems += _out_of_place(inputs.mode, job.event_name)
         if problems:
             raise SettingError(*problems)
+        if job.ca_bundle and not Path(job.ca_bundle).exists():
+            job = replace(job, ca_bundle="")
+            notes.append(NO_BUNDLE)
         return cls(inputs, job, event, tuple(notes))
 
     @property
@@ -57,7 +63,8 @@ class Settings:
         if self.inputs.baseline_branch:
             return self.inputs.baseline_branch
         pull_request = self.event.pull_request
-        return pull_request.base_ref if pull_request else self.event.default_branch
+        base = pull_request.base_ref if pull_request else self.event.queue_base_branch
+        return base or self.event.default_branch
 
     @property
     def baseline_workflow(self) -> str:
@@ -71,7 +78,48 @@ class Settings:
     def comment_key(self) -> str:
         """What tells this gate's comment from another gate's."""
         default = f"{self.job.workflow_path.rpartition('/')[2]}/{self.job.job}".strip("/")
-        return self.inputs.comment_key or default or "evalgate"
+        return self.inputs.comment_key or NOT_IN_A_KEY.sub("-", default) or "evalgate"
+
+    @property
+    def template_commit(self) -> str:
+        """The commit that the comment's template is taken from; empty where the workspace can be trusted.
+
+        For a pull request its base, for a run that publishes the default branch's commit.
+        """
+        if self.event.pull_request is not None:
+            return self.event.pull_request.base_sha or self.event.pull_request.base_ref
+        return self.job.sha if self.event.triggering_run is not None else ""
+
+    @property
+    def approvals_commit(self) -> str:
+        """The commit whose approvals count; empty where the workspace's do.
+
+        A pull request does not approve its own failures, in the merge queue no more than before.
+        """
+        if self.inputs.approvals_from == "head":
+            return ""
+        if self.event.pull_request is not None:
+            return self.event.pull_request.base_sha or self.event.pull_request.base_ref
+        return self.event.queue_base_sha or ""
+
+    @property
+    def report_artifact(self) -> str:
+        """Under which name a run that may not comment leaves its report and a publishing run finds it."""
+        return f"evalgate-report-{self.comment_key.replace('/', '-')}"
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether this is a pull request on which GitHub gives no token that may write."""
+        pull_request = self.event.pull_request
+        return pull_request is not None and (pull_request.from_fork or self.job.actor == DEPENDABOT)
+
+    @property
+    def leaves_report(self) -> bool:
+        """Whether this run uploads its report for a publishing workflow."""
+        choice, evaluates = self.inputs.upload_report, self.inputs.mode == "evaluate"
+        if self.event.pull_request is None or choice == "false":
+            return False
+        return choice == "true" or evaluates or self.only_reads
 
     @property
     def makes_baseline(self) -> bool:
@@ -107,3 +155,15 @@ class Settings:
         """The commit that people see as judged: a pull request's head, else the one checked out."""
         pull_request = self.event.pull_request
         return pull_request.head_sha if pull_request else self.job.sha
+
+
+def _out_of_place(mode: str, event: str) -> list[Problem]:
+    """A mode and an event that don't go together."""
+    if mode == "publish":
+        wrong = f"`mode: publish` belongs into a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
+        hint = "docs/github.md, Forks, shows both workflows"
+        return [] if event == PUBLISHING_EVENT else [Problem(wrong, hint=hint)]
+    if event not in UNSAFE_EVENTS:
+        return []
+    refused = f"evalgate reads no files on the event `{event}`: they may be a stranger's"
+    return [Problem(refused, hint=UNSAFE_EVENTS[event])]

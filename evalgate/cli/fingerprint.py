@@ -1,0 +1,31 @@
+"""`evalgate fingerprint`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate fingerprint 'agent/**' prompts/system.md
+  AGENT_HASH=$(evalgate fingerprint 'agent/**') python record.py
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the verb."""
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "globs", nargs="+", metavar="GLOB", help="files, folders or globs, as `freshness.watch` has them"
+    )
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Prints the fingerprint."""
+    from evalgate import bootstrap
+
+    shell.say(bootstrap.fingerprints(shell.cwd).of(arguments.globs))
+    return 0
