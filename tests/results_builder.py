@@ -51,6 +51,8 @@ def a_trial(number: int = 0, status: str = "passed", **changes: Any) -> dict[str
         "cost_usd": 0.01,
         "latency_seconds": 2.0,
         "total_tokens": 900,
+        "input_tokens": 800,
+        "output_tokens": 100,
         "tool_calls": ["lookup_order"],
         "reason": None,
         "assertions": [an_assertion(outcome="passed" if status == "passed" else "failed")],
@@ -69,6 +71,10 @@ def a_change(kind: str, **changes: Any) -> dict[str, Any]:
         "p_value": None,
         **changes,
     }
+
+
+def some_calls(before: list[str], now: list[str]) -> dict[str, Any]:
+    return {"trial_before": 0, "before": before, "trial": 0, "now": now}
 
 
 def a_scenario(
@@ -103,6 +109,88 @@ def a_suite(name: str, scenarios: list[dict[str, Any]], verdict: str = "pass") -
         "verdict": verdict,
         "score": sum(scores) / len(scores) if scores else None,
         "scenarios": scenarios,
+        "variants": [],
+    }
+
+
+def some_figures(scenarios: int = 20, **changes: Any) -> dict[str, Any]:
+    return {
+        "scenarios": scenarios,
+        "trials": 4 * scenarios,
+        "pass_rate": 0.75,
+        "pass_rate_interval": [0.53, 0.89],
+        "pass_k": [
+            {"k": 1, "pass_at_k": 0.8, "pass_hat_k": 0.8},
+            {"k": 4, "pass_at_k": 0.95, "pass_hat_k": 0.6},
+        ],
+        "score": 0.82,
+        "score_min": 0.1,
+        "score_p50": 0.9,
+        "score_p95": 1.0,
+        "cost_usd": 1.6,
+        "cost_mean_usd": 0.02,
+        "total_tokens": 72_000,
+        "tokens_mean": 900.0,
+        "latency_p50_s": 2.0,
+        "latency_p95_s": 4.5,
+        "lost_checks": [],
+        "delta": None,
+        **changes,
+    }
+
+
+def a_delta(**changes: Any) -> dict[str, Any]:
+    return {
+        "scenarios": 18,
+        "pass_rate": -0.1,
+        "pass_rate_interval": [-0.25, 0.06],
+        "pass_k": [
+            {"k": 1, "pass_at_k": -0.1, "pass_hat_k": -0.1},
+            {"k": 4, "pass_at_k": 0.0, "pass_hat_k": -0.2},
+        ],
+        "score": -0.04,
+        "score_interval": [-0.1, 0.02],
+        "score_min": 0.0,
+        "score_p50": 0.0,
+        "score_p95": 0.0,
+        "cost_usd": 0.4,
+        "cost_mean_usd": 0.005,
+        "total_tokens": -800,
+        "tokens_mean": -10.0,
+        "latency_p50_s": 0.25,
+        "latency_p95_s": None,
+        **changes,
+    }
+
+
+def a_lost_check(name: str = "check", **changes: Any) -> dict[str, Any]:
+    return {
+        "suite": "support",
+        "name": name,
+        "type": "jmespath",
+        "required": True,
+        "failed": 12,
+        "scenarios": 5,
+        "weight_lost": 10.5,
+        **changes,
+    }
+
+
+def a_variant(name: str = "flat", **changes: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "scenarios": 4,
+        "passed": 3,
+        "pass_rate": 0.75,
+        "trials": 4,
+        "correct_tool": {"held": 4, "of": 4},
+        "correct_count": {"held": 3, "of": 4},
+        "input_tokens": 1200.25,
+        "output_tokens": 80.0,
+        "total_tokens": 1280.25,
+        "cost_usd": 0.012,
+        "latency_seconds": 2.5,
+        **changes,
     }
 
 

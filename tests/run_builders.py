@@ -107,6 +107,7 @@ def make_standing(
     costs: Sequence[float | None] = (),
     latencies: Sequence[float | None] = (),
     tokens: Sequence[int | None] = (),
+    first_trial: int = 0,
 ) -> Standing:
     """One scenario as a comparison sees it; trials of score 0.8 and more passed unless told."""
     known = [score for score in scores if score is not None]
@@ -119,4 +120,5 @@ def make_standing(
         list(costs),
         list(latencies),
         list(tokens),
+        list(range(first_trial, first_trial + len(scores))),
     )

@@ -5,12 +5,15 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 from results_builder import a_baseline, a_scenario, a_suite, results
 
-from evalgate.application.step_outputs import comment_outputs, outputs_of
+from evalgate.application.step_outputs import OUTPUTS, comment_outputs, outputs_of
+from evalgate.models.comparison import BaselineStatus
+from evalgate.models.decision import FailOn
 from evalgate.ports import Comment
 from evalgate.settings.inputs import READERS, Inputs, spelt
 
@@ -51,6 +54,13 @@ def test_every_default_means_what_leaving_it_out_means(action):
             assert READERS[field](default) == getattr(unset, field)
 
 
+def test_the_words_of_an_input_and_of_an_output_are_all_described(action):
+    words = action["inputs"]["fail-on"]["description"].partition(": ")[2].partition(". ")[0]
+    assert words.split(", ") == list(get_args(FailOn))
+    states = re.split(", | or ", action["outputs"]["baseline-status"]["description"])
+    assert states == list(get_args(BaselineStatus))
+
+
 def test_the_token_defaults_to_the_jobs(action):
     assert action["inputs"]["github-token"]["default"] == "${{ github.token }}"
 
@@ -58,6 +68,7 @@ def test_the_token_defaults_to_the_jobs(action):
 def test_the_outputs_are_those_that_a_run_sets(action):
     document = results([a_suite("s", [a_scenario()])], baseline=a_baseline())
     told = {**outputs_of(document, PATHS), **comment_outputs(Comment(1, "", created=True, changed=True))}
+    assert list(action["outputs"]) == list(OUTPUTS)
     assert sorted(action["outputs"]) == sorted(told)
 
 
@@ -84,7 +95,7 @@ def test_the_image_installs_what_is_locked_by_hash_and_never_our_package_by_name
     assert not re.search(r"pip install[^\n]*evalgate(?!/)", dockerfile)
 
 
-def test_the_image_holds_every_dependency_and_no_extra():
+def test_the_image_holds_every_dependency_and_the_extras_that_need_no_terminal():
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -93,4 +104,5 @@ def test_the_image_holds_every_dependency_and_no_extra():
     )
     named = {re.split(r"[<>=!~]", dependency)[0].strip() for dependency in project["dependencies"]}
     assert named <= locked
+    assert {"opentelemetry-proto", "protobuf", "genai-prices"} <= locked
     assert "rich" not in locked

@@ -12,17 +12,20 @@ import yaml
 from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells
 from shells import evalgate
 
-from evalgate.adapters.trace_formats.detect import READERS
+from evalgate.adapters.suite_files.approvals import read_approvals
 from evalgate.cli import VERBS
 from evalgate.errors import EvalGateError, InvalidInput, Unreachable
 from evalgate.evaluators.operators import OPERATORS
 from evalgate.evaluators.registry import KINDS
 from evalgate.evaluators.shorthands import COMMON
+from evalgate.models.approval import ApprovalFile
 from evalgate.models.comparison import BaselineStatus, ChangeKind
 from evalgate.models.decision import NEEDS_BASELINE, FailOn
 from evalgate.models.run import Verdict
-from evalgate.suite.files import Defaults, ProjectFile, ScenarioEntry, SuiteFile
-from evalgate.suite.policy import Policy, RegressionPolicy
+from evalgate.settings.limits import LIMITS, Limits, limits_from
+from evalgate.suite.approvals import ApprovalEntry
+from evalgate.suite.files import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
+from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -47,10 +50,22 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
         scenario = {"id": "s", "assertions": [{"type": "tool_called", "tool": "t"}]}
         suite = {"version": 1, "suite": "s", "scenarios": [scenario]}
         return [("evalgate.yaml", block.text), ("evals/s.yaml", yaml.safe_dump(suite))]
-    return [("suite.yaml", block.text)] if "suite" in content else []
+    return [("suite.yaml", block.text)] if content.keys() & {"suite", "scenarios"} else []
 
 
 YAML_BLOCKS = [block for block in blocks("yaml") if suites_of(block)]
+
+
+APPROVALS = [block for block in blocks("yaml") if "approvals" in yaml.safe_load(block.text)]
+
+
+def test_there_are_approvals_in_documents() -> None:
+    assert APPROVALS
+
+
+@pytest.mark.parametrize("block", APPROVALS, ids=lambda block: block.document)
+def test_approvals_in_documents_are_valid(block: Block) -> None:
+    assert read_approvals(ApprovalFile("evalgate-approvals.yaml", block.text.encode()))
 
 
 @pytest.mark.parametrize("block", YAML_BLOCKS, ids=lambda block: f"{block.document}-{block.text[:30]!r}")
@@ -114,15 +129,25 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     verbs = {words.split()[0] for words in cells("docs/commands.md", "Commands", column=1)}
     assert verbs == set(VERBS)
     assert flags_of("run") == {words.split()[0] for words in cells("docs/commands.md", "run", column=1)}
+    assert flags_of("explain") == {
+        words.split()[0] for words in cells("docs/commands.md", "explain", column=1)
+    }
     others = re.findall(r"^\| `([a-z ]+)` \| (`-.+?) \|", read("docs/commands.md"), re.MULTILINE)
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
-    shown = ["validate", "compare", "baseline create", "baseline show", "query", "schema"]
+    shown = [
+        *("validate", "compare", "backtest", "fingerprint"),
+        *("baseline create", "baseline show", "query", "convert", "schema"),
+    ]
     assert documented == {(verb, flag) for verb in shown for flag in flags_of(verb)}
 
 
-def test_readme_names_every_trace_format() -> None:
-    row = next(line for line in read("README.md").splitlines() if line.startswith("| `format`"))
-    assert set(re.findall(r"`([\w-]+)`", row)) == {"format", *(reader.name for reader in READERS)}
+def test_the_table_of_limits_names_each_and_its_default() -> None:
+    section = read("docs/traces.md").split("\n## Limits\n")[1]
+    told = dict(re.findall(r"^\| `(\w+)` \| (\w+)", section, re.MULTILINE))
+    assert set(told) == set(LIMITS)
+    defaults = limits_from([f"{name}={value}" for name, value in told.items() if value != "none"])
+    assert defaults == Limits()
+    assert told["traces"] == "none"
 
 
 def test_version_is_the_same_everywhere() -> None:
@@ -162,10 +187,14 @@ def test_suite_tables_name_every_key() -> None:
     assert suite == set(SuiteFile.model_fields)
     assert set(cells("docs/suites.md", "Scenario", column=1)) == set(ScenarioEntry.model_fields)
     assert set(cells("docs/suites.md", "Project file", column=1)) == set(ProjectFile.model_fields)
+    variants = read("docs/suites.md").split("| key of a variant |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", variants, re.MULTILINE)) == set(VariantEntry.model_fields)
     policy = cells("docs/suites.md", "Policy", column=1)
     assert {key.split(".")[0] for key in policy if not key.startswith(".")} == set(Policy.model_fields)
     nested = {key.rpartition(".")[2] for key in policy if "." in key}
     assert nested == set(RegressionPolicy.model_fields)
+    assert set(cells("docs/suites.md", "Freshness", column=1)) == set(FreshnessPolicy.model_fields)
+    assert set(cells("docs/approvals.md", "Approvals", column=1)) == set(ApprovalEntry.model_fields)
     assert {word for word in Defaults.model_fields if f"`{word}`" in read("docs/suites.md")} == set(
         Defaults.model_fields
     )

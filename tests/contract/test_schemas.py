@@ -58,10 +58,20 @@ def test_suite_schema_knows_every_form_of_an_assertion(assertion: dict[str, Any]
     assert_fits(suite, "suite")
 
 
+@pytest.mark.parametrize("case", ["scheduling_suite_as_it_is", "variants_side_by_side"])
+def test_schemas_fit_suites_and_results_with_and_without_variants(case: str) -> None:
+    folder = ROOT / "tests" / "acceptance" / "cases" / case
+    for suite in (path for path in folder.glob("*.yaml") if path.name != "evalgate.yaml"):
+        assert_fits(yaml.safe_load(suite.read_text(encoding="utf-8")), "suite")
+    assert_fits(json.loads((folder / "expected" / "results.json").read_bytes()), "results")
+
+
 @pytest.mark.parametrize(
     ("kind", "document"),
     [
         ("suite", {"version": 1, "suite": "s", "scenarios": [], "thresold": 1}),
+        ("suite", {"variants": {"": {}}, "scenarios": [{"id": "a", "expected_tool": None}]}),
+        ("suite", {"variants": {"a": {"tol": "x"}}, "scenarios": [{"id": "a", "expected_tool": None}]}),
         ("project", {"version": 1, "suites": []}),
         ("trace", {"schema": "evalgate.trace/1"}),
         ("results", {"schema": "evalgate.results/1"}),

@@ -5,19 +5,26 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
+from evalgate.adapters.suite_files.approvals import read_approvals
 from evalgate.adapters.suite_files.yaml_tree import load
 from evalgate.adapters.terminal import Quiet
+from evalgate.adapters.trace_formats.native.reader import build
 from evalgate.application.judge import Tools
 from evalgate.errors import SettingError, SuiteError
+from evalgate.models.trace_document import to_document
 from evalgate.ports import Baseline
 from evalgate.suite.files import Defaults, PolicyEntry
+from evalgate.suite.mistakes import Mistakes
 from evalgate.suite.models import Configuration
-from evalgate.suite.parse import Mistakes, SharedDefaults, parse_suite
+from evalgate.suite.parse import SharedDefaults, parse_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.errors import Problem
+    from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.models.results import ResultsDoc
     from evalgate.models.trace import Trace, TraceRecord
     from evalgate.ports import BaselineParts, TraceSpool
@@ -44,6 +51,9 @@ class SuiteTexts:
             raise SuiteError(*mistakes.problems)
         return Configuration([suite for suite in suites if suite is not None], self._policy, warnings, {})
 
+    def approvals(self, file: ApprovalFile) -> Sequence[Approval]:
+        return read_approvals(file)
+
 
 class TraceList:
     """Traces made in the test, handed to every suite."""
@@ -57,6 +67,9 @@ class TraceList:
     def formats(self) -> Sequence[str]:
         return ["native"]
 
+    def restored(self, line: bytes) -> Trace | None:
+        return build(orjson.loads(line))
+
 
 class BaselineShelf:
     """Baselines by path, in memory."""
@@ -65,6 +78,8 @@ class BaselineShelf:
         self._shelf = {path: Baseline(document, None) for path, document in results.items()}
         self.written: dict[str, BaselineParts] = {}
         self.kept: list[str] = []
+        self.stored: dict[str, list[Trace]] = {}
+        self.kept_suites: dict[str, bytes] = {}
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
         if path not in self._shelf:
@@ -73,6 +88,12 @@ class BaselineShelf:
 
     def put(self, path: str, baseline: Baseline) -> None:
         self._shelf[path] = baseline
+
+    def traces(self, path: str) -> Iterator[bytes]:
+        return (orjson.dumps(to_document(trace)) for trace in self.stored.get(path, ()))
+
+    def suites(self, path: str) -> bytes | None:
+        return self.kept_suites.get(path)
 
     def spool(self) -> TraceSpool:
         return _Spool(self.kept)
@@ -125,4 +146,5 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
         MemoryFolder(),
         FixedClock(),
         Quiet(),
+        fingerprints=given.get("fingerprints"),
     )

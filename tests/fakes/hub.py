@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import json
 import sys
@@ -32,34 +33,45 @@ class FakeHub:
         state = folder / "first.json"
         parser = self._module.build_parser()
         self._hub = self._module.Hub(parser.parse_args(["--port", "0", "--state", str(state), *arguments]))
+        self._hub.begun = 0
+        self._base, self._blob = self._hub.world.base, self._hub.blob_url
         self._hub.start()
 
     def fresh(self) -> FakeHub:
-        """Begins a new world without faults."""
+        """Begins a new world without faults. What is still going on in the old one stays there."""
         folder = Path(tempfile.mkdtemp(dir=self._folder))
-        self._hub.world = self._module.World(str(folder / "state.json"), base_url=self._hub.api_url)
-        self._hub.api = self._module.Api(self._hub)
+        born = round(time.time(), 3)
+        hub = copy.copy(self._hub)
+        hub.world = self._module.World(str(folder / "state.json"), base_url=self._base)
+        hub.blob_url = self._blob
+        hub.api = self._module.Api(hub)
+        hub.faults = self._module.Faults()
+        hub.totals = dict.fromkeys(hub.totals, 0)
+        hub.problems, hub.recent = [], []
+        hub.n = hub.begun = 0
+        hub.remaining = 1000  # of the hour's requests
+        note = type(hub).log
+        hub.log = lambda entry: note(hub, entry) if entry["t"] >= born else None
         self._rules: list[dict[str, Any]] = []
-        self._hub.faults.load({"rules": self._rules})
+        self._hub = hub.api_srv.hub = hub.blob_srv.hub = hub
         self.spell("proto")
-        self._hub.totals = dict.fromkeys(self._hub.totals, 0)
-        self._hub.problems, self._hub.recent = [], []
         return self
 
     def _count_requests(self) -> None:
         """The server notes a request after it has answered: counting those begun tells when all are noted."""
-        self._begun, handler = 0, self._module.Base
+        handler = self._module.Base
         read_body = handler.read_body
 
         def counting(request):
-            self._begun += 1
+            if not request.path.startswith("/_fakehub"):  # asked by the runner's stand-in, never noted
+                request.hub.begun += 1
             return read_body(request)
 
         handler.read_body = counting
 
     def _settle(self) -> None:
         deadline = time.monotonic() + 0.3
-        while self._hub.n < self._begun and time.monotonic() < deadline:
+        while self._hub.n < self._hub.begun and time.monotonic() < deadline:
             time.sleep(0.001)
 
     def stop(self) -> None:
@@ -102,6 +114,16 @@ class FakeHub:
         """How the artifact service spells its answers: `proto` or `camel`."""
         self._hub.args.results_style = style
 
+    def reached_at(self, api: str, blob: str) -> None:
+        """Another address in front of this server's own, in every link it gives."""
+        self._hub.world.base = self._base.replace(self._hub.api_url, api)
+        self._hub.blob_url = blob
+
+    def forget_faults(self) -> None:
+        """From here on all goes well."""
+        self._rules.clear()
+        self._hub.faults.load({"rules": []})
+
     def plant(
         self, *, files: dict[str, str] | None = None, run: dict[str, Any] | None = None, **fields: Any
     ) -> dict[str, Any]:
@@ -118,6 +140,14 @@ class FakeHub:
         self._hub.world.seed_artifacts()
         return artifact
 
+    def evil_zip(self, kind: str) -> bytes:
+        """A hostile archive."""
+        return self._module.evil_zip(kind)
+
+    def blob(self, artifact: dict[str, Any]) -> bytes:
+        """The bytes of an artifact."""
+        return self._hub.world.get_blob(artifact["sha256"])
+
     def commit(self, sha: str, *parents: str) -> str:
         self.state["commits"][sha] = {
             "parents": list(parents),
@@ -125,6 +155,14 @@ class FakeHub:
             "date": "2026-01-01T00:00:00Z",
         }
         return sha
+
+    def write(self, path: str, content: bytes, commit: str) -> None:
+        """Puts a file into the tree of one commit."""
+        world = self._hub.world
+        name = self._module.git_sha("blob", content)
+        self.state["blobs_git"][name] = world.put_blob(content)
+        files = {**world.flatten(world.tree_of(commit)), path: ("100644", name)}
+        self.state["commits"][commit]["tree"] = world.write_tree(files)
 
     def comment(self, body: str, user: str, *, count: int = 1) -> None:
         """Adds comments to pull request 7."""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -19,7 +19,11 @@ from evalgate.action import run
 from evalgate.adapters.github import Step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fakes.hub import FakeHub
+
+    from evalgate.adapters.github import Budget
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKERUNNER = SHARED / "fakerunner.py"
@@ -42,10 +46,16 @@ class FakeRunner:
         *,
         pr: int = 7,
         token: str = "ghs_write",  # noqa: S107 - test data
+        ref: str | None = None,
+        after_run: int = 9001,
+        variables: Mapping[str, str] = MappingProxyType({}),
         **inputs: str,
     ) -> dict[str, str]:
-        """What the process of the Action finds in its environment."""
-        asked = SimpleNamespace(event=event, pr=pr, token=token, ref=None, run_id=9001, attempt=1)
+        """What the process of the Action finds in its environment.
+
+        `after_run` is the run that a `workflow_run` event tells of; `variables` replace what the runner sets.
+        """
+        asked = SimpleNamespace(event=event, pr=pr, token=token, ref=ref, run_id=after_run, attempt=1)
         asked.workspace, asked.debug, asked.no_runtime = self._workspace, False, False
         home = Path(tempfile.mkdtemp(dir=self._folder))
         environ, _ = self._module.world_env(asked, vars(self._hub.info), self._hub.state, home)
@@ -54,20 +64,26 @@ class FakeRunner:
             given = inputs.get(name.replace("-", "_"))
             default = self._module.expr(described["default"], {"github.token": token})
             environ[f"INPUT_{name.upper()}"] = default if given is None else given
-        return environ
+        return {**environ, **variables}
 
-    def act(self, event: str = "pull_request", **options: Any) -> SimpleNamespace:
+    def act(
+        self, event: str = "pull_request", *, budget: Budget | None = None, **options: Any
+    ) -> SimpleNamespace:
         """One run in this process, judged as the runner would."""
-        environ = self.environment(event, **options)
+        return self.act_in(self.environment(event, **options), budget)
+
+    def act_in(self, environ: Mapping[str, str], budget: Budget | None = None) -> SimpleNamespace:
+        """The same in an environment that was made before."""
         console = io.StringIO()
-        code = run(environ, Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]))
+        code = run(environ, Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]), budget)
         seen = self._module.Step()
         for line in console.getvalue().split("\n"):
             seen.line(line)
         outputs = self._module.parse_env_file(Path(environ["GITHUB_OUTPUT"]).read_text(encoding="utf-8"))
         summary = Path(environ["GITHUB_STEP_SUMMARY"]).read_text(encoding="utf-8")
-        printed = "\n".join([*seen.log, summary, json.dumps(outputs)])
-        secrets = (options.get("token", "ghs_write"), self._hub.info.runtime_token)
+        unmasked = [line for line in console.getvalue().split("\n") if not line.startswith("::add-mask::")]
+        printed = "\n".join([*unmasked, summary, json.dumps(outputs)])
+        secrets = (environ["INPUT_GITHUB-TOKEN"], self._hub.info.runtime_token)
         return self._checked(
             exit_code=code,
             annotations=seen.ann,

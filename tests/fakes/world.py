@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.models.check_run import CheckRun
+    from evalgate.models.template_file import TemplateFile
     from evalgate.ports import Annotation
 
 
@@ -83,6 +85,7 @@ class FakeBaselines:
 @dataclass
 class FakePullRequest:
     trouble: BaseException | None = None
+    at: str = ""  # the commit at its head
     comments: dict[str, str] = field(default_factory=dict)
 
     def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
@@ -93,6 +96,21 @@ class FakePullRequest:
         created = key not in self.comments
         self.comments[key] = body
         return Comment(7, "https://github.com/x#7", created, changed=True)
+
+    def head(self) -> str:
+        if isinstance(self.trouble, Exception):
+            raise self.trouble
+        return self.at
+
+
+@dataclass
+class FakeTemplate:
+    found: TemplateFile | Exception
+
+    def read(self) -> TemplateFile:
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
 
 
 @dataclass
@@ -105,3 +123,14 @@ class FakeArtifacts:
             raise self.trouble
         self.uploaded[name] = path
         return 70_001
+
+
+@dataclass
+class FakeCheckRuns:
+    trouble: Exception | None = None
+    posted: list[CheckRun] = field(default_factory=list)
+
+    def post(self, check: CheckRun) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+        self.posted.append(check)

@@ -59,6 +59,9 @@ def test_folder_of_modules__is_not_looked_in_afterwards(module, tmp_path):
         (SOURCE.replace('["own"]', '["own", "other"]'), "no evaluator in it"),
         (SOURCE.replace('"own"]', '"contains"]'), "the type contains is taken"),
         (SOURCE.replace('"own"]', '"all_of"]'), "the type all_of is taken"),
+        (f"{SOURCE}    version = '2'", "`version` of Own is a whole number from 1"),
+        (f"{SOURCE}    version = 0", "`version` of Own is a whole number from 1"),
+        (f"{SOURCE}    version = True", "`version` of Own is a whole number from 1"),
     ],
 )
 def test_module_that_offers_nothing_usable__is_a_mistake(module, tmp_path, source, told):

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from evalgate.adapters.trace_formats import native
+from evalgate.adapters.trace_formats.native import reader as native
 from evalgate.adapters.trace_formats.source import TraceFiles
 from evalgate.adapters.workspace import Workspace
 from evalgate.models.trace import DamagedTrace, Trace

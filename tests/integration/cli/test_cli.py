@@ -21,7 +21,7 @@ scenarios:
     assertions:
       - {contains: refund, required: true}
 """
-VERBS = ["run", "validate", "compare", "baseline", "query", "schema"]
+VERBS = ["run", "validate", "explain", "compare", "baseline", "query", "schema"]
 
 
 @pytest.fixture
@@ -106,10 +106,13 @@ def test_run__invalid_leaves_results_only_and_tells_every_mistake_with_its_place
         (["run", "--limit", "record=huge"], "no size"),
         (["run", "--limit", "recrod=1MB"], "unknown limit"),
         (["run", "--limit", "suite=10"], "evals/refunds.yaml"),
-        (["run", "--nonsense"], "--nonsense"),
+        (["run", "--nonsense"], "--nonsense (see evalgate run --help)"),
+        (["baseline", "show", "x.zip", "y.zip"], "y.zip (see evalgate baseline --help)"),
         (["compare", "a.json", "b.json"], "a.json"),
         (["query", "a.[", "evals/traces/good.json"], "bad expression"),
         (["query", "a", "nowhere.json"], "nowhere.json"),
+        (["query", "evals/traces/good.json", "a"], "(the expression comes first, then the trace)"),
+        (["query", "good.json", "tool_calls"], "(the expression comes first, then the trace)"),
         (["query", "evals/traces/good.json", "--number", "9"], "no trace number 9"),
         (["baseline", "show", "gone.zip"], "gone.zip"),
         (["baseline", "create", "gone", "-o", "x.zip"], "gone holds no results.json"),
@@ -124,6 +127,14 @@ def test_wrong_usage__is_one_line_and_exit_code_two(project, words, part):
     assert part in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_format_that_does_not_exist__is_told_where_the_suite_names_it(project):
+    (project / "evals" / "refunds.yaml").write_text(SUITE + "format: openai\n")
+    done = evalgate(project, "validate")
+    line = SUITE.count("\n") + 1
+    told = f"error: evals/refunds.yaml:{line}:1: unknown format 'openai' (did you mean `openai-chat`?)\n"
+    assert (done.returncode, done.stderr) == (2, told)
 
 
 def test_run__named_a_recording_instead_of_a_suite__says_how_suites_are_named(project):
@@ -159,6 +170,24 @@ def test_run__where_the_output_can_not_be_written_says_so_before_the_work(projec
 def test_run__json_prints_the_results_and_nothing_else(project):
     done = evalgate(project, "run", "--json")
     assert json.loads(done.stdout) == json.loads((project / ".evalgate" / "results.json").read_bytes())
+
+
+def test_run__with_a_template_words_the_comment_with_it(project):
+    head = '{% extends "comment.md.j2" %}\n'
+    (project / "own.md.j2").write_text(head + "{% block footer %}Ask us.{% endblock %}")
+    assert evalgate(project, "run", "--template", "own.md.j2").returncode == 0
+    assert (project / ".evalgate/comment.md").read_text().endswith("\nAsk us.\n")
+    (project / "own.md.j2").write_text(head + "{% macro x() %}{% endmacro %}")
+    done = evalgate(project, "run", "--template", "own.md.j2")
+    assert done.returncode == 0
+    assert "own.md.j2:2: outside of its blocks a template says nothing" in done.stderr
+    assert "Reproduce locally" in (project / ".evalgate/comment.md").read_text()
+
+
+def test_run__with_a_template_that_is_not_there_is_wrong_input(project):
+    done = evalgate(project, "run", "--template", "nowhere.j2")
+    assert done.returncode == 2
+    assert "nowhere.j2" in done.stderr
 
 
 def test_run__quiet_prints_one_line(project):
@@ -229,6 +258,19 @@ def test_query__of_several_traces_prints_a_line_each(project):
     trace(project, "zweiter", "Grüße")
     done = evalgate(project, "query", "response.content", "evals/traces/*.json")
     assert done.stdout == '"your refund is done"\n"Grüße"\n'
+
+
+def test_query__tells_what_is_doubtful_in_a_trace(project):
+    asked = {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "c1", "name": "look", "arguments": {}}],
+    }
+    document = {"schema": "evalgate.trace/1", "messages": [{"role": "user", "content": "hi"}, asked]}
+    (project / "cut.json").write_text(json.dumps(document))
+    done = evalgate(project, "query", "tool_calls[0].name", "cut.json")
+    assert (done.returncode, done.stdout) == (0, '"look"\n')
+    assert done.stderr.startswith("warning: results_missing: ")
 
 
 def test_query__escapes_what_a_terminal_would_obey(project):

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from fakes.agent import a_workspace
 from fakes.hub import FAKEHUB, FakeHub, site_of
+from fakes.runner import FakeRunner
 
 from evalgate.adapters.github import Budget, Client
 
@@ -11,6 +13,15 @@ def _running_hub(tmp_path_factory):
     if not FAKEHUB.exists():
         pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
     hub = FakeHub(tmp_path_factory.mktemp("hub"))
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture(scope="session")
+def _running_enterprise_server(tmp_path_factory):
+    if not FAKEHUB.exists():
+        pytest.skip("the stand-in for GitHub lies in ../shared, which is absent")
+    hub = FakeHub(tmp_path_factory.mktemp("ghes"), "--ghes")
     yield hub
     hub.stop()
 
@@ -42,3 +53,18 @@ def client(site, budget):
     client = Client(site, budget)
     yield client
     client.close()
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return a_workspace(tmp_path / "workspace")
+
+
+@pytest.fixture
+def runner(hub, workspace, tmp_path):
+    return FakeRunner(hub, workspace, tmp_path)
+
+
+@pytest.fixture
+def act(runner):
+    return runner.act

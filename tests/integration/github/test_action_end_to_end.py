@@ -10,88 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.runner import ENTRYPOINT, FakeRunner
+from fakes.agent import BOT, SUITE, next_run, on_main, ours, record, trace
+from fakes.runner import ENTRYPOINT
+
+from evalgate.application.step_outputs import OUTPUTS
 
 pytestmark = pytest.mark.shared
 
-BOT = "github-actions[bot]"
-SUITE = """\
-version: 1
-suite: support
-traces: ["../traces/*.json"]
-scenarios:
-  - id: refund
-    assertions:
-      - {type: tool_called, tool: lookup_order, required: true}
-      - {type: output_contains, value: refunded}
-"""
 HOSTILE = "refunded @acme/everyone <img src=x onerror=y> ::error::x ##[error]y | `a` <!-- z -->\n::set-env name=A::b"
-
-
-def trace(*, tool="lookup_order", content="refunded"):
-    return {
-        "schema": "evalgate.trace/1",
-        "scenario_id": "refund",
-        "messages": [
-            {"role": "user", "content": "refund me"},
-            {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [{"id": "c1", "name": tool, "arguments": {"id": 42}}],
-            },
-            {"role": "tool", "tool_call_id": "c1", "content": "found"},
-            {"role": "assistant", "content": content},
-        ],
-    }
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    folder = tmp_path / "workspace"
-    (folder / "evals").mkdir(parents=True)
-    (folder / "traces").mkdir()
-    (folder / "evals/support.yaml").write_text(SUITE)
-    record(folder, trace())
-    return folder
-
-
-def record(workspace, document):
-    (workspace / "traces/refund.json").write_text(json.dumps(document))
-
-
-@pytest.fixture
-def runner(hub, workspace, tmp_path):
-    return FakeRunner(hub, workspace, tmp_path)
-
-
-@pytest.fixture
-def act(runner):
-    return runner.act
-
-
-def on_main(hub):
-    """The current run is a push on main."""
-    main = hub.state["refs"]["refs/heads/main"]
-    current(hub).update(event="push", head_branch="main", head_sha=main, pulls=[])
-
-
-def current(hub):
-    return next(run for run in hub.state["runs"] if run["id"] == hub.state["runtime"]["run_id"])
-
-
-def next_run(hub, conclusion):
-    """Main's run ends, and a pull request's begins."""
-    before = current(hub)
-    before.update(status="completed", conclusion=conclusion)
-    after = {
-        **before,
-        "id": before["id"] + 1,
-        "event": "pull_request",
-        "status": "in_progress",
-        "conclusion": None,
-    }
-    hub.state["runs"].append({**after, "head_branch": "feature/x", "pulls": [7]})
-    hub.state["runtime"]["run_id"] = after["id"]
 
 
 def with_baseline(hub, act, *, code=0):
@@ -100,10 +26,6 @@ def with_baseline(hub, act, *, code=0):
     assert pushed.exit_code == code
     next_run(hub, "failure" if code else "success")
     return pushed
-
-
-def ours(hub):
-    return [comment["body"] for comment in hub.comments_of(BOT)]
 
 
 def test_the_baseline_that_main_uploads_is_found_by_the_pull_request(hub, act, workspace):
@@ -115,6 +37,28 @@ def test_the_baseline_that_main_uploads_is_found_by_the_pull_request(hub, act, w
     assert told.outputs["baseline-status"] == "exact"
     assert told.outputs["baseline-sha"] == hub.state["refs"]["refs/heads/main"]
     assert told.outputs["baseline-path"] == ""
+
+
+def test_a_baseline_of_other_suites_has_drifted_and_is_compared_all_the_same(hub, act, workspace):
+    with_baseline(hub, act)
+    suite = workspace / "evals/support.yaml"
+    suite.write_text(suite.read_text().replace("value: refunded", "value: re"))
+    told = act()
+    status = told.outputs["baseline-status"], told.outputs["baseline-drift"]
+    assert (told.exit_code, *status) == (0, "drifted", "suites")
+    assert told.outputs["baseline-sha"] == hub.state["refs"]["refs/heads/main"]
+    assert int(told.outputs["baseline-age-seconds"]) < 600
+    assert "of the base commit, less than a day old, judged by other suites" in ours(hub)[0]
+    written = json.loads((workspace / ".evalgate/results.json").read_bytes())
+    assert written["baseline"]["drift"] == {"found": "exact", "suites": True, "evaluators": []}
+    assert written["suites"][0]["scenarios"][0]["change"]["kind"] == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("event", "inputs"), [("pull_request", {}), ("push", {}), ("pull_request", {"comment": "allways"})]
+)
+def test_every_output_is_set_however_a_run_ends(act, event, inputs):
+    assert sorted(act(event, **inputs).outputs) == sorted(OUTPUTS)
 
 
 def test_a_red_main_still_yields_a_baseline(hub, act, workspace):
@@ -214,6 +158,14 @@ def test_an_upload_that_fails_says_what_to_do(hub, act):
     assert "actions/upload-artifact" in told.annotations[0]["message"]
 
 
+def test_limits_given_to_the_action_hold_for_traces_and_suites(act, workspace):
+    told = act("push", limits="messages=3\nrecord=1MB")
+    assert (told.exit_code, told.outputs["hard-fails"]) == (1, "1")
+    assert "the recording has 4 messages; at most 3 are judged" in told.summary
+    refused = act("push", limits="suite=100")
+    assert (refused.exit_code, refused.outputs["verdict"]) == (2, "invalid")
+
+
 def test_a_mistake_in_a_suite_is_one_line_at_its_place(hub, act, workspace):
     (workspace / "evals/support.yaml").write_text(SUITE.replace("tool_called", "tool_caled"))
     told = act()
@@ -240,6 +192,72 @@ def test_the_working_directory_and_the_junit_path_are_kept_to(hub, act, workspac
     assert told.outputs["results-path"] == "deep/.evalgate/results.json"
     assert (workspace / told.outputs["results-path"]).exists()
     assert (workspace / "deep/reports/junit.xml").read_bytes().startswith(b"<?xml")
+
+
+def test_places_are_told_from_the_repositorys_root(hub, act, workspace):
+    (workspace / "deep").mkdir()
+    (workspace / "evals").rename(workspace / "deep/evals")
+    (workspace / "traces").rename(workspace / "deep/traces")
+    record(workspace / "deep", trace(tool="guess"))
+    told = act(working_directory="./deep/", sarif_path="x.sarif", check_run="true")
+    place = "deep/evals/support.yaml"
+    [said] = told.annotations
+    assert (said["file"], said["line"]) == (place, "7")
+    [annotation] = hub.state["check_runs"][0]["annotations"]
+    assert (annotation["path"], annotation["start_line"]) == (place, 7)
+    assert f'"uri": "{place}"' in (workspace / "deep/x.sarif").read_text()
+
+
+def test_a_mistake_in_a_suite_deeper_down_is_told_from_the_root(act, workspace):
+    (workspace / "evals").rename(workspace / "deep")
+    (workspace / "deep/support.yaml").write_text("version: 2\n")
+    told = act(working_directory="deep", config="support.yaml")
+    assert {said["file"] for said in told.annotations} == {"deep/support.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "mode", "conclusion"),
+    [("lookup_order", "auto", "success"), ("guess", "auto", "failure"), ("guess", "report-only", "neutral")],
+)
+def test_a_check_run_that_is_asked_for_says_what_the_comment_says(
+    hub, act, workspace, tool, mode, conclusion
+):
+    record(workspace, trace(tool=tool))
+    told = act(check_run="true", mode=mode)
+    [check] = hub.state["check_runs"]
+    assert (check["name"], check["conclusion"]) == ("EvalGate (evalgate.yml/gate)", conclusion)
+    assert check["head_sha"] == hub.state["pulls"]["7"]["head"]["sha"]
+    assert check["output"]["summary"] in ours(hub)[0]
+    assert told.exit_code == (conclusion == "failure")
+
+
+def test_a_check_run_tells_of_a_mistake_in_a_suite_at_its_line(hub, act, workspace):
+    (workspace / "evals/support.yaml").write_text(SUITE.replace("tool_called", "tool_caled"))
+    assert act(check_run="true").exit_code == 2
+    [check] = hub.state["check_runs"]
+    assert (check["conclusion"], check["annotations"][0]["path"]) == ("failure", "evals/support.yaml")
+    assert "tool_caled" in check["output"]["summary"]
+
+
+def test_without_the_permission_a_check_run_is_a_warning(hub, act):
+    hub.state["tokens"]["ghs_write"]["permissions"]["checks"] = "read"
+    told = act(check_run="true")
+    assert (told.exit_code, hub.state["check_runs"]) == (0, [])
+    [said] = told.annotations
+    assert "It needs `checks: write`" in said["message"]
+
+
+def test_on_a_forks_pull_request_no_check_run_is_tried(hub, act):
+    told = act(pr=8, token="ghs_readonly", check_run="true")
+    assert [said["type"] for said in told.annotations] == ["notice", "notice"]
+    assert not [asked for asked in hub.requests if "check-runs" in asked["path"]]
+
+
+def test_no_check_run_is_written_unasked(hub, act):
+    act()
+    assert not [
+        asked for asked in hub.requests if "check-runs" in asked["path"] or "statuses" in asked["path"]
+    ]
 
 
 def test_text_of_traces_reaches_nobody(hub, act, workspace):
@@ -269,7 +287,9 @@ def test_a_job_that_is_cancelled_leaves_outputs(hub, runner):
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     assert process.wait(5) == 128 + signal.SIGTERM
-    assert Path(environ["GITHUB_OUTPUT"]).read_text() == "verdict=cannot_judge\nexit-code=143\n"
+    told = Path(environ["GITHUB_OUTPUT"]).read_text().splitlines()
+    assert told[:2] == ["verdict=cannot_judge", "exit-code=143"]
+    assert sorted(line.partition("=")[0] for line in told) == sorted(OUTPUTS)
 
 
 def test_an_output_folder_that_can_not_be_written_is_wrong_input(act, workspace):

@@ -85,7 +85,9 @@ def test_a_call_that_breaks_once_leaves_one_artifact(hub, artifacts, baseline, s
     assert len(uploaded(hub)) == 1
 
 
-@pytest.mark.parametrize("fault", [{"kind": "status", "status": 503}, {"kind": "reset"}])
+@pytest.mark.parametrize(
+    "fault", [{"kind": "status", "status": 503}, {"kind": "reset"}, {"kind": "status", "status": 200}]
+)
 def test_a_block_that_breaks_once_is_sent_again(hub, artifacts, baseline, fault):
     hub.fail(fault, listener="blob", method="PUT")
     artifacts.upload("evalgate-baseline", str(baseline))

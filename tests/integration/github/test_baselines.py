@@ -82,6 +82,14 @@ def test_of_two_artifacts_of_one_run_the_higher_id_counts(hub, find):
     assert files_of(find()) == "second"
 
 
+def test_a_good_one_is_found_behind_many_that_nightly_runs_left(hub, find):
+    good(hub, "pushed", head_sha=C0)
+    for _ in range(12):
+        good(hub, "nightly", head_sha=C1, event="schedule")
+    found = find()
+    assert (found.info.status, files_of(found)) == ("ancestor", "pushed")
+
+
 def test_no_artifact_at_all_is_a_clean_state(hub, find):
     found = find()
     assert (found.info.status, found.info.path, found.refused) == ("none", None, [])
@@ -105,6 +113,28 @@ STRANGE = {
     "a fork's push to its own main": ({"head_repository_id": 2002}, {}, "it was made by a fork"),
     "a pull request run": ({"event": "pull_request"}, {}, "it was not made by a push"),
     "a run by hand": ({"event": "workflow_dispatch"}, {}, "it was not made by a push"),
+    "a run by the clock": ({"event": "schedule"}, {}, "it was not made by a push"),
+    "a pull request run with a writing token": (
+        {"event": "pull_request_target"},
+        {},
+        "it was not made by a push",
+    ),
+    "a run after another": ({"event": "workflow_run"}, {}, "it was not made by a push"),
+    "a run of the merge queue": ({"event": "merge_group"}, {}, "it was not made by a push"),
+    "a run that was cancelled": ({"conclusion": "cancelled"}, {}, "its run was broken off"),
+    "a run that took too long": ({"conclusion": "timed_out"}, {}, "its run was broken off"),
+    "a run that waits": ({"status": "waiting", "conclusion": None}, {}, "its run has not finished"),
+    "a workflow that was renamed": (
+        {"path": ".github/workflows/evalgate-old.yml"},
+        {},
+        "it was made by another workflow",
+    ),
+    "a workflow in a folder of the same name": (
+        {"path": "evil/.github/workflows/evalgate.yml"},
+        {},
+        "it was made by another workflow",
+    ),
+    "no path at all": ({"path": ""}, {}, "it was made by another workflow"),
     "a run that goes on": ({"status": "in_progress", "conclusion": None}, {}, "its run has not finished"),
     "a tag called main": ({"head_sha": "d" * 40}, {}, "its commit is not in the history of main"),
     "a commit nobody knows": ({"head_sha": "f" * 40}, {}, "its commit is not in the history of main"),
@@ -150,12 +180,117 @@ def test_an_artifact_of_another_workflow_is_refused(hub, find):
     assert "another workflow" in found.refused[0]
 
 
+def answering(hub, client, path, change):
+    """From now on GitHub answers so, which its own API never would."""
+    document = client.get(path)
+    change(document)
+    hub.fail({"kind": "status", "status": 200, "body": document}, times=-1, path=f"{path}$")
+
+
+LISTED = {
+    "no run": (lambda found: found.update(workflow_run=None), "the run that made it is not known"),
+    "no run's id": (lambda found: found["workflow_run"].pop("id"), "the run that made it is not known"),
+    "no head repository": (lambda found: found["workflow_run"].pop("head_repository_id"), "made by a fork"),
+    "another repository": (
+        lambda found: found["workflow_run"].update(repository_id=2002),
+        "it was made in another repository",
+    ),
+    "no commit": (lambda found: found["workflow_run"].update(head_sha=None), "its commit is not known"),
+    "a commit that is none": (
+        lambda found: found["workflow_run"].update(head_sha="main"),
+        "its commit is not known",
+    ),
+    "another commit than the run's": (
+        lambda found: found["workflow_run"].update(head_sha=C1),
+        "its run belongs to another branch or commit",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTED)
+def test_an_artifact_that_is_listed_strangely_is_refused(hub, client, find, case):
+    change, reason = LISTED[case]
+    good(hub)
+    answering(hub, client, "/actions/artifacts", lambda page: change(page["artifacts"][0]))
+    found = find()
+    assert (found.info.status, found.info.path) == ("none", None)
+    assert reason in found.refused[0]
+
+
+RUNS = {
+    "of another repository": (
+        lambda run: run["repository"].update(id=2002),
+        "its run belongs to another repository",
+    ),
+    "of another number": (lambda run: run.update(id=1), "its run belongs to another repository"),
+    "of a fork, though the list says otherwise": (
+        lambda run: run["head_repository"].update(id=2002),
+        "it was made by a fork",
+    ),
+    "of a deleted fork": (lambda run: run.update(head_repository=None), "it was made by a fork"),
+    "of another branch, though the list says otherwise": (
+        lambda run: run.update(head_branch="x"),
+        "its run belongs to another branch or commit",
+    ),
+    "that is no object": (lambda run: run.clear(), "its run belongs to another repository"),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_an_artifact_whose_run_is_told_otherwise_is_refused(hub, client, find, case):
+    change, reason = RUNS[case]
+    planted = good(hub)
+    answering(hub, client, f"/actions/runs/{planted['run_id']}", change)
+    found = find()
+    assert (found.info.status, found.info.path) == ("none", None)
+    assert reason in found.refused[0]
+
+
+def test_an_artifact_whose_run_is_another_repositorys_or_gone_is_refused(hub, find):
+    planted = good(hub)
+    hub.fail({"kind": "not_found"}, path=f"/actions/runs/{planted['run_id']}$")
+    found = find()
+    assert (found.info.status, found.refused[0].rpartition(": ")[2]) == (
+        "none",
+        "the run that made it is gone",
+    )
+
+
+def test_a_path_with_the_branch_it_was_read_from_is_the_workflows(hub, find):
+    good(hub, path=f"{EVALGATE}@refs/heads/main")
+    assert find().info.status == "exact"
+
+
+def test_a_job_that_ran_again_is_known_by_its_newest_artifact_in_any_order_of_the_list(hub, client, find):
+    good(hub, "first", id=8700)
+    hub.plant(files={"results.json": "second"}, run_id=8700)
+    answering(hub, client, "/actions/artifacts", lambda page: page["artifacts"].reverse())
+    assert files_of(find()) == "second"
+
+
+def test_no_commit_is_fetched_to_learn_what_the_merge_commit_was_merged_into(hub, find):
+    good(hub)
+    assert find().info.sha == C2
+    asked = [request["path"] for request in hub.requests if "/commits/" in request["path"]]
+    assert asked == [f"/repos/acme/agent/commits/{MERGE}"]
+
+
 def test_many_refused_artifacts_are_counted(hub, find):
     for _ in range(14):
         hub.plant(run={"head_repository_id": 2002})
     found = find()
     assert len(found.refused) == 11
     assert found.refused[-1] == "4 more artifacts were refused"
+
+
+def test_a_list_that_strangers_filled_is_no_absent_baseline(hub, find):
+    hub.plant(run={"head_repository_id": 2002})
+    link = f'<{hub.info.api}/repos/acme/agent/actions/artifacts?page=2>; rel="next"'
+    page = {"kind": "status", "status": 200, "headers": {"Link": link}, "body": {"artifacts": []}}
+    hub.fail(page, times=-1, path="/actions/artifacts")
+    found = find()
+    assert (found.info.status, found.info.path) == ("unreachable", None)
+    assert "only the newest artifacts were looked at" in found.refused[0]
 
 
 def test_an_artifact_of_another_branch_is_not_even_looked_at(hub, find):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from fakes.hub import site_of
 
@@ -66,6 +68,14 @@ def test_two_gates_keep_to_their_own_comment(hub, comments):
     assert ours(hub) == [body("one"), body("two", "other")]
 
 
+@pytest.mark.parametrize("other", [f"{KEY}-2", f"{KEY}/", KEY[:-1], f"x{KEY}", KEY.upper()])
+def test_a_gate_whose_key_is_like_ours_keeps_its_own_comment(hub, comments, other):
+    for text in ("one", "two"):
+        comments.upsert_comment(other, body(text, other))
+        comments.upsert_comment(KEY, body(text))
+    assert sorted(ours(hub)) == sorted([body("two"), body("two", other)])
+
+
 def test_a_strangers_comment_with_our_marker_is_left_alone(hub, comments):
     hub.comment(body("I pass"), "mallory")
     comments.upsert_comment(KEY, body())
@@ -115,6 +125,35 @@ def test_a_lost_answer_never_doubles_the_comment(hub, comments, fault):
     assert posted.created
 
 
+def test_a_comment_that_may_still_appear_is_not_posted_again(hub, site):
+    hub.fail({"kind": "slow", "seconds": 0.9}, **CREATE)
+    with pytest.raises(Unreachable, match=r"no whole answer|too long"):
+        Comments(Client(site, Budget(pace=0.03)), 7).upsert_comment(KEY, body())
+    deadline = time.monotonic() + 5
+    while not ours(hub) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert ours(hub) == [body()]
+    assert [request["method"] for request in writes(hub)] == ["POST"]
+
+
+def test_of_comments_that_two_runs_began_at_once_the_oldest_stays(hub, comments):
+    hub.comment(body("old"), BOT, count=2)
+    hub.comment(body("I am the gate"), "mallory")
+    kept = comments.upsert_comment(KEY, body("new"))
+    assert ours(hub) == [body("new")]
+    assert kept.id == min(comment["id"] for comment in hub.comments_of(BOT))
+    assert len(hub.comments_of("mallory")) == 1
+
+
+def test_a_double_that_can_not_be_deleted_is_left_for_the_next_run(hub, comments):
+    hub.comment(body("old"), BOT, count=2)
+    hub.fail({"kind": "forbidden"}, method="DELETE")
+    assert comments.upsert_comment(KEY, body("new")).changed
+    assert sorted(ours(hub)) == sorted([body("new"), body("old")])
+    comments.upsert_comment(KEY, body("new"))
+    assert ours(hub) == [body("new")]
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -154,8 +193,18 @@ def test_a_limit_without_a_time_is_given_up(hub, comments, pauses):
 def test_a_comment_deleted_meanwhile_is_made_anew(hub, comments):
     comments.upsert_comment(KEY, body("one"))
     hub.fail({"kind": "not_found"}, method="PATCH")
+    gone = {"kind": "status", "status": 200, "body": []}
+    hub.fail(gone, method="GET", path="/comments$", skip=1)
     posted = comments.upsert_comment(KEY, body("two"))
     assert posted.created
+
+
+def test_a_comment_that_is_there_and_can_not_be_changed_gets_no_second_beside_it(hub, comments):
+    comments.upsert_comment(KEY, body("one"))
+    hub.fail({"kind": "not_found"}, method="PATCH")
+    with pytest.raises(Unreachable, match="hidden from the token"):
+        comments.upsert_comment(KEY, body("two"))
+    assert ours(hub) == [body("one")]
 
 
 def test_without_create_only_a_comment_that_is_there_is_kept_true(hub, comments):

@@ -5,6 +5,7 @@ import io
 import pytest
 
 from evalgate.adapters.github import Step
+from evalgate.models.annotation import Annotation
 
 
 @pytest.fixture
@@ -70,3 +71,41 @@ def test_without_files_nothing_is_written(console, tmp_path):
     step.outputs({"verdict": "pass"})
     step.summary("x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_level_nine_are_shown_and_the_rest_counted_and_logged(step, console):
+    step.annotate([Annotation("error", f"t{n}", "m", "s.yaml", n + 1, 3) for n in range(30)])
+    step.annotate([Annotation("warning", "w", "m")])
+    lines = console.getvalue().splitlines()
+    assert lines[:2] == [
+        "::error file=s.yaml,line=1,col=3,title=t0::m",
+        "::error file=s.yaml,line=2,col=3,title=t1::m",
+    ]
+    assert sum(line.startswith("::error ") for line in lines) == 9
+    assert lines[9] == "::error::21 more in the log and in the results"
+    assert lines[10:] == [*(f"error: t{n}: m" for n in range(9, 30)), "::warning title=w::m"]
+
+
+def test_annotations_that_come_later_are_counted_with_the_earlier(step, console):
+    for start in (0, 8, 20):
+        step.annotate([Annotation("error", f"t{n}", "m") for n in range(start, start + 8)])
+    lines = console.getvalue().splitlines()
+    assert sum(line.startswith("::error") for line in lines) == 10
+    assert lines[9:] == [
+        "::error::7 more in the log and in the results",
+        *(f"error: t{n}: m" for n in (*range(9, 16), *range(20, 28))),
+    ]
+
+
+def test_a_secret_reaches_nothing_that_is_handed_on(step, console, tmp_path):
+    step.hide("ghs_secret/token")
+    step.outputs({"comment-url": "https://github.com/ghs_secret/token"})
+    step.summary("it said ghs_secret/token and Z2hzX3NlY3JldC90b2tlbg==")
+    step.log("error: ghs_secret/token")
+    step.annotate([Annotation("error", "ghs_secret/token", "no ghs_secret/token here")])
+    masks, printed = console.getvalue().split("\n", 2)[:2], console.getvalue().split("\n", 2)[2]
+    assert masks == ["::add-mask::ghs_secret/token", "::add-mask::Z2hzX3NlY3JldC90b2tlbg=="]
+    files = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert "***" in files
+    for form in ("ghs_secret", "Z2hzX3NlY3JldC"):
+        assert form not in printed + files

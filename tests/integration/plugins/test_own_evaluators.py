@@ -10,7 +10,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples/plugin"
@@ -102,6 +104,87 @@ def test_settings_of_an_own_evaluator__are_checked_like_others(folder):
 def test_flag_that_names_no_module__is_a_mistake(folder):
     done = evalgate(folder, "run", "suite.yaml", "--plugin", "mine")
     assert (done.returncode, done.stderr) == (2, "error: --plugin mine: there is no module mine\n")
+
+
+def schema_of_suites(folder, *flags, site=None):
+    done = evalgate(folder, "schema", "suite", *flags, site=site)
+    assert done.returncode == 0, done.stderr
+    return jsonschema_rs.Draft202012Validator(json.loads(done.stdout))
+
+
+def test_schema_of_suites__knows_own_evaluators_where_they_are_asked_for(folder, site):
+    suite = yaml.safe_load((folder / "suite.yaml").read_text())
+    assert not schema_of_suites(folder, site=site).is_valid(suite)
+    by_flag = schema_of_suites(folder, "--plugin", "evalgate_mentions")
+    for schema in (by_flag, schema_of_suites(folder, "--installed", site=site)):
+        assert schema.is_valid(suite)
+    suite["scenarios"][0]["assertions"][0]["feild"] = "x"
+    assert not by_flag.is_valid(suite)
+
+
+NESTED = """
+from pydantic import BaseModel
+from typing import Any, Callable, Literal
+from evalgate.evaluators.base import Evaluator
+class Source(BaseModel):
+    mine: int
+class Own(Evaluator):
+    type: Literal["own"]
+    source: Source
+    def label(self): return "own"
+    def compile(self): return None
+"""
+
+
+def test_schema_of_suites__keeps_definitions_of_the_same_name_apart(folder):
+    (folder / "mine.py").write_text(NESTED)
+    schema = schema_of_suites(folder, "--plugin", "mine")
+    built_in = {"type": "exit_code", "source": {"tool": "a"}}
+    for assertion, right in (
+        ({"type": "own", "source": {"mine": 1}}, True),
+        ({"type": "own", "source": {"tool": "a"}}, False),
+        ({"type": "own", "params": {"source": {"mine": 1}}}, True),
+        (built_in, True),
+        ({**built_in, "source": {"mine": 1}}, False),
+    ):
+        suite = {"version": 1, "suite": "s", "scenarios": [{"id": "a", "assertions": [assertion]}]}
+        assert schema.is_valid(suite) == right, assertion
+
+
+def test_schema_of_suites__of_an_evaluator_that_has_none_is_a_mistake(folder):
+    (folder / "mine.py").write_text(NESTED.replace("mine: int", "mine: Callable[[], Any]"))
+    done = evalgate(folder, "schema", "suite", "--plugin", "mine")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no JSON Schema can be made of own (")
+
+
+def test_version_of_an_own_evaluator__stands_in_the_baseline_and_is_told_where_it_changed(folder):
+    run = ["run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions"]
+    evalgate(folder, *run)
+    shutil.copy(folder / ".evalgate/baseline.zip", folder / "main.zip")
+    shown = json.loads(evalgate(folder, "baseline", "show", "main.zip", "--json").stdout)
+    assert shown["manifest"]["evaluators"]["mentions_result"] == 1
+    told = "warning: the baseline was made with other versions of mentions_result: changes may come from that"
+    assert told not in evalgate(folder, *run, "--baseline", "main.zip").stdout
+    module = folder / "evalgate_mentions.py"
+    source = module.read_text()
+    module.write_text(source.replace("    tool: Annotated", "    version = 2\n    tool: Annotated"))
+    done = evalgate(folder, *run, "--baseline", "main.zip")
+    assert done.returncode == 0
+    assert told in done.stdout
+
+
+def test_baseline__names_no_own_evaluator_that_no_suite_uses(folder):
+    suite = folder / "suite.yaml"
+    suite.write_text(
+        suite.read_text().replace(
+            "type: mentions_result, tool: issue_refund, field: refund_id", "type: not_empty"
+        )
+    )
+    evalgate(folder, "run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions")
+    shown = json.loads(evalgate(folder, "baseline", "show", ".evalgate/baseline.zip", "--json").stdout)
+    assert "not_empty" in shown["manifest"]["evaluators"]
+    assert "mentions_result" not in shown["manifest"]["evaluators"]
 
 
 def test_job__takes_no_own_evaluator_even_if_one_is_installed(folder, site):

@@ -9,7 +9,8 @@ from evalgate.adapters.suite_files.yaml_tree import load
 from evalgate.application.claims import Claims, natural
 from evalgate.models.trace import DamagedTrace, Source
 from evalgate.suite.files import Defaults
-from evalgate.suite.parse import Mistakes, SharedDefaults, parse_suite
+from evalgate.suite.mistakes import Mistakes
+from evalgate.suite.parse import SharedDefaults, parse_suite
 
 
 def suite_of(scenarios, folder="evals"):

@@ -11,14 +11,16 @@ from fakes.world import (
     FakeJudge,
     FakePullRequest,
     FakeStep,
+    FakeTemplate,
 )
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
 from evalgate.application.gate_in_action import Task, World, gate_in_action
 from evalgate.application.request import Judgement, JudgeRequest
-from evalgate.errors import Forbidden, Unreachable
+from evalgate.errors import Forbidden, SettingError, Unreachable
 from evalgate.models.annotation import Annotation
 from evalgate.models.comparison import BaselineInfo
+from evalgate.models.template_file import TemplateFile
 from evalgate.ports import FoundBaseline
 
 TASK = Task(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")
@@ -40,13 +42,13 @@ def world_of(*answers, **parts):
 
 
 def test_a_pass_leaves_files_outputs_summary_annotations_and_one_comment():
-    world = world_of(judged(), pull_request=FakePullRequest(), junit=FakeFile())
+    world = world_of(judged(), pull_request=FakePullRequest(), copies={"junit.xml": FakeFile()})
     assert gate_in_action(TASK, world) == 0
     assert world.folder.files == FILES
     assert world.step.summaries == ["# s"]
     assert world.step.annotations == [Annotation("error", "t", "m")]
     assert world.pull_request.comments == {"k": "# c"}
-    assert world.junit.content == b"<x/>"
+    assert world.copies["junit.xml"].content == b"<x/>"
 
 
 def test_a_fail_sets_every_output_and_its_exit_code():
@@ -65,6 +67,9 @@ def test_a_fail_sets_every_output_and_its_exit_code():
         "cost-usd": "0.02",
         "baseline-status": "exact",
         "baseline-sha": a_baseline("exact")["sha"],
+        "baseline-age-seconds": "7200",
+        "baseline-distance": "",
+        "baseline-drift": "",
         "baseline-path": "",
         "results-path": ".evalgate/results.json",
         "report-path": ".evalgate/comment.md",
@@ -127,14 +132,14 @@ def test_a_comment_that_can_not_be_posted_is_a_warning(trouble, verdict, code):
 
 def test_a_fork_gets_a_notice_and_no_comment():
     world = world_of(judged(), pull_request=FakePullRequest())
-    gate_in_action(replace(TASK, from_fork=True), world)
+    gate_in_action(replace(TASK, only_reads=True), world)
     assert world.pull_request.comments == {}
     assert [said.level for said in world.step.annotations] == ["error", "notice"]
 
 
 def test_a_fork_gets_a_comment_where_it_is_asked_for():
     world = world_of(judged(), pull_request=FakePullRequest())
-    gate_in_action(replace(TASK, from_fork=True, comment="always"), world)
+    gate_in_action(replace(TASK, only_reads=True, comment="always"), world)
     assert world.pull_request.comments == {"k": "# c"}
 
 
@@ -214,3 +219,20 @@ def test_outputs_stand_before_github_is_asked_for_anything():
     with pytest.raises(SystemExit):
         gate_in_action(TASK, world)
     assert world.step.set["exit-code"] == "1"
+
+
+def test_the_template_goes_to_the_judge():
+    template = TemplateFile("own.md.j2", "words")
+    world = world_of(judged(), template=FakeTemplate(template))
+    gate_in_action(TASK, world)
+    assert world.judge.requests[0].template == template
+
+
+@pytest.mark.parametrize("trouble", [Unreachable("GitHub is down"), SettingError("there is none")])
+def test_a_template_that_can_not_be_had_is_a_warning_and_the_verdict_stands(trouble):
+    world = world_of(judged("fail"), template=FakeTemplate(trouble), pull_request=FakePullRequest())
+    assert gate_in_action(TASK, world) == 1
+    assert world.judge.requests[0].template is None
+    warning = world.step.annotations[0]
+    assert (warning.level, str(trouble) in warning.message) == ("warning", True)
+    assert world.pull_request.comments == {"k": "# c"}

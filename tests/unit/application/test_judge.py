@@ -8,6 +8,7 @@ from evalgate.adapters.terminal import Quiet
 from evalgate.application.evaluate import TraceChoice, evaluate
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
+from evalgate.application.step_outputs import outputs_of
 from evalgate.errors import OverLimit
 from evalgate.models.comparison import BaselineInfo
 from evalgate.models.trace import DamagedTrace, Source
@@ -248,15 +249,61 @@ def test_new_hard_fail__does_not_stop_work_for_what_was_red_before():
     assert against(baseline_of(good("a")), bad("a"), request=request)["exit_code"] == 1
 
 
-def test_baseline__found_under_other_rules_is_called_drifted():
-    found = JudgeRequest(baseline=BaselineInfo("exact", path="b"))
-    tools = make_tools(STAR, traces=[good()])
-    judge(JudgeRequest(), tools)
+def manifest_of(suite, *traces, commit=None):
+    tools = make_tools(suite, traces=traces)
+    judge(JudgeRequest(commit=commit), tools)
     (parts,) = tools.baselines.written.values()
-    before = baseline_of(good())
-    assert against(before, good(), request=found, manifest=parts.manifest)["baseline"]["status"] == "exact"
-    other = {**parts.manifest, "config_hash": "0" * 64}
-    assert against(before, good(), request=found, manifest=other)["baseline"]["status"] == "drifted"
+    return parts.manifest
+
+
+def found_with(manifest, status="ancestor", **info):
+    request = JudgeRequest(baseline=BaselineInfo(status, path="b", distance=2, **info))
+    return against(baseline_of(good()), good(), request=request, manifest=manifest)
+
+
+def test_baseline__found_under_the_same_rules_keeps_its_status():
+    baseline = found_with(manifest_of(STAR, good()))["baseline"]
+    assert (baseline["status"], baseline["distance"]) == ("ancestor", 2)
+    assert "drift" not in baseline
+
+
+def test_baseline__found_under_other_suites_is_called_drifted():
+    results = found_with(manifest_of(SOFT, good()))
+    baseline = results["baseline"]
+    assert (baseline["status"], baseline["distance"]) == ("drifted", 2)
+    assert baseline["drift"] == {"found": "ancestor", "suites": True, "evaluators": []}
+    assert outputs_of(results, {})["baseline-drift"] == "suites"
+
+
+def test_baseline__found_with_another_version_of_an_evaluator_that_is_used_is_called_drifted():
+    manifest = manifest_of(STAR, good())
+    manifest["evaluators"] = {**manifest["evaluators"], "jmespath": 7, "cost_limit": 9}
+    results = found_with(manifest, "exact")
+    assert results["baseline"]["drift"] == {
+        "found": "exact",
+        "suites": False,
+        "evaluators": [{"type": "jmespath", "before": 7, "now": 1}],
+    }
+    assert outputs_of(results, {})["baseline-drift"] == "evaluators"
+
+
+@pytest.mark.parametrize("evaluators", [{}, None, {"jmespath": "2"}, {"jmespath": True}, []])
+def test_baseline__versions_that_nobody_can_compare_are_no_drift(evaluators):
+    manifest = {**manifest_of(STAR, good()), "evaluators": evaluators}
+    assert found_with(manifest)["baseline"]["status"] == "ancestor"
+
+
+def test_baseline__named_is_never_drifted():
+    results = against(baseline_of(good()), good(), manifest=manifest_of(SOFT, good()))
+    assert (results["baseline"]["status"], outputs_of(results, {})["baseline-drift"]) == ("given", "")
+
+
+def test_baseline__of_another_commit_than_its_runs_is_refused():
+    manifest = manifest_of(STAR, good(), commit="a" * 40)
+    results = found_with(manifest, sha="b" * 40)
+    assert results["baseline"]["status"] == "none"
+    assert "bbbbbbb says that it is of another commit" in results["warnings"][0]["message"]
+    assert found_with(manifest, sha="a" * 40)["baseline"]["status"] == "ancestor"
 
 
 def test_baseline__named_but_missing_is_invalid():

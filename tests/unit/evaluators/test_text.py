@@ -226,7 +226,11 @@ def test_pattern_over_its_time_limit__is_an_error():
 
 
 def test_text_too_long_to_be_searched__is_an_error():
-    assert outcome({"type": "regex", "pattern": "x"}, "a" * 1_000_001) == "error"
+    assert outcome({"type": "regex", "pattern": "[x]"}, "a" * 1_000_001) == "error"
+
+
+def test_text_too_long_to_be_searched__fails_where_it_lacks_what_every_match_holds():
+    assert outcome({"type": "regex", "pattern": "^x+y"}, "a" * 1_000_001) == "failed"
 
 
 @pytest.mark.parametrize(

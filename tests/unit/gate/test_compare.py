@@ -197,17 +197,18 @@ def test_each_suite_is_compared_by_its_own_policy():
 
 
 VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "NOT_EVALUABLE"]
+SCORES = st.lists(st.none() | st.sampled_from([0.0, 0.3, 0.75, 0.8, 0.84, 1.0]), min_size=1, max_size=7)
 STANDINGS = st.one_of(
     st.just(make_standing("MISSING", [])),
-    st.builds(
-        make_standing,
-        st.sampled_from(VERDICTS),
-        st.lists(st.none() | st.sampled_from([0.0, 0.3, 0.75, 0.8, 0.84, 1.0]), min_size=1, max_size=6),
-    ),
+    st.builds(make_standing, st.sampled_from(VERDICTS), SCORES, first_trial=st.integers(0, 3)),
 )
 RUNS = st.dictionaries(st.sampled_from([ScenarioKey("support", name, None) for name in "abc"]), STANDINGS)
 POLICIES = st.builds(
-    RegressionPolicy, threshold=st.sampled_from([0.0, 0.05, 0.5]), require_evidence=st.booleans()
+    RegressionPolicy,
+    threshold=st.sampled_from([0.0, 0.05, 0.5]),
+    require_evidence=st.booleans(),
+    correction=st.sampled_from(["none", "holm", "bh"]),
+    pair_by=st.sampled_from([None, "trial"]),
 )
 MIRROR = {"broken": "fixed", "fixed": "broken", "regressed": "improved", "improved": "regressed"}
 
@@ -240,3 +241,130 @@ def test_id_that_reads_like_a_secret_is_found_under_its_redacted_name():
     found = compare({key: make_standing()}, {stored: make_standing()}, {})
     assert found.changes[key].kind == "unchanged"
     assert found.removed == []
+
+
+# --- pairs and corrections ------------------------------------------------------------------------------------
+
+
+def numbered(found, *numbers):
+    found.trials = list(numbers or range(len(found.scores)))
+    return found
+
+
+def test_pairs_of_trials_are_held_to_mcnemars_test():
+    before, now = numbered(of_trials("PASS", 6, 0)), numbered(of_trials("FAIL", 0, 6))
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("broken", 0.03125)
+    assert found.reason == "passed 6/6 before, 0/6 now (McNemar p 0.031)"
+
+
+def test_four_pairs_are_too_few():
+    before, now = numbered(of_trials("PASS", 4, 0)), numbered(of_trials("FAIL", 0, 4))
+    found = change(before, now, pair_by="trial")
+    assert found.kind == "inconclusive"
+    assert found.reason == "passed 4/4 before, 0/4 now (McNemar p 0.12): needs 6 trials a side to decide"
+
+
+def test_pairs_are_made_by_number_and_not_by_place():
+    before = numbered(make_standing("PARTIAL", [1.0, 1.0, 0.0]), 0, 1, 2)
+    now = numbered(make_standing("PASS", [1.0, 0.9, 1.0]), 2, 0, 1)
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("inconclusive", 1.0)
+
+
+def test_trials_without_a_number_in_common_are_no_pairs():
+    before, now = numbered(of_trials("PASS", 4, 0)), numbered(of_trials("FAIL", 0, 4), 3, 4, 5, 6)
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.flags, found.p_value) == ("inconclusive", [], None)
+    assert found.reason.endswith("now: fewer than two trials have the same number on both sides")
+
+
+def test_scores_of_pairs_are_held_to_the_paired_permutation_test():
+    tasks = [0.99, 0.95, 0.92, 0.9, 0.88, 0.86]
+    before = numbered(make_standing("PASS", tasks))
+    now = numbered(make_standing("PASS", [score - 0.06 for score in tasks], passed=[True] * 6))
+    assert change(before, now).kind == "inconclusive"
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("regressed", 0.03125)
+    assert found.reason == "score 0.92 -> 0.86 (-0.06), paired permutation p 0.031"
+
+
+def test_scores_of_few_pairs_need_more_trials():
+    before, now = numbered(make_standing("PASS", [1.0] * 4)), numbered(make_standing("PASS", [0.85] * 4))
+    assert change(before, now).kind == "regressed"
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("inconclusive", 0.125)
+    assert found.reason.endswith("needs 6 trials a side to decide")
+    apart = change(before, numbered(now, 6, 7, 8, 9), pair_by="trial")
+    assert apart.reason.endswith("fewer than two trials have the same number on both sides")
+
+
+def test_single_trial_where_pairs_are_evidence_needs_six():
+    found = change(make_standing(), make_standing("FAIL", [0.0]), require_evidence=True, pair_by="trial")
+    assert found.reason.endswith("needs 6 trials a side to decide")
+
+
+def family(size, *, suite="support", broken=1, trials=4):
+    """Scenarios on both sides, of which the first ones went from every trial to none."""
+    keys = [ScenarioKey(suite, f"s{number}", None) for number in range(size)]
+    before = {key: of_trials("PASS", trials, 0) for key in keys}
+    now = {key: of_trials("FAIL", 0, trials) if key in keys[:broken] else before[key] for key in keys}
+    return before, now, keys[0]
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh"])
+def test_correction_over_many_scenarios_hides_a_break_of_four_trials(correction):
+    before, now, first = family(50)
+    plain = compare(now, before, {}).changes[first]
+    assert (plain.kind, plain.p_corrected) == ("broken", None)
+    found = compare(now, before, {"support": RegressionPolicy(correction=correction)}).changes[first]
+    assert (found.kind, found.p_value, found.p_corrected) == ("inconclusive", plain.p_value, 1.0)
+    assert found.reason == (
+        f"passed 4/4 before, 0/4 now (Fisher p 0.029, 1 by {correction}): needs 7 trials a side to decide"
+    )
+
+
+def test_correction_lets_a_break_of_enough_trials_through():
+    before, now, first = family(50, trials=7)
+    found = compare(now, before, {"support": RegressionPolicy(correction="holm")}).changes[first]
+    assert (found.kind, found.p_corrected) == ("broken", pytest.approx(50 * 2 / 3432, abs=1e-6))
+    assert found.reason.endswith("(Fisher p < 0.001, 0.029 by holm)")
+
+
+def test_benjamini_hochberg_believes_many_breaks_where_holm_believes_none():
+    before, now, _ = family(10, broken=8)
+
+    def broken(word):
+        changes = compare(now, before, {"support": RegressionPolicy(correction=word)}).changes.values()
+        return sum(found.kind == "broken" for found in changes)
+
+    assert [broken(word) for word in ("none", "holm", "bh")] == [8, 0, 8]
+
+
+def test_scenarios_of_all_suites_with_the_same_correction_are_one_family():
+    before, now, first = family(1)
+    more_before, more_now, _ = family(3, suite="other", broken=0)
+    policy = RegressionPolicy(correction="holm")
+
+    def p(*suites):
+        policies = dict.fromkeys(suites, policy)
+        return compare(now | more_now, before | more_before, policies).changes[first].p_corrected
+
+    assert p("support", "other") == pytest.approx(4 * 2 / 70, abs=1e-6)
+    assert p("support") == pytest.approx(2 / 70, abs=1e-6)
+
+
+def test_scenarios_that_no_test_can_judge_are_in_no_family():
+    before, now, first = family(1)
+    for name, there, here in (("one", 1, 4), ("gone", 4, 0)):
+        key = ScenarioKey("support", name, None)
+        before[key] = of_trials("PASS", there, 0)
+        now[key] = of_trials("PASS", here, 0) if here else make_standing("MISSING", [])
+    found = compare(now, before, {"support": RegressionPolicy(correction="holm")})
+    assert found.changes[first].p_corrected == found.changes[first].p_value
+
+
+def test_baseline_side_of_every_scenario_is_handed_on():
+    before, now, _ = family(3)
+    new = ScenarioKey("support", "new", None)
+    assert compare({**now, new: make_standing()}, before, {}).before == before

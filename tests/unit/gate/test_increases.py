@@ -44,6 +44,22 @@ def test_nothing_is_compared_without_a_limit():
     assert cost([1.0], [9.0], RegressionPolicy()) == []
 
 
+EVIDENT = RegressionPolicy(cost=IncreaseLimit(max_increase=0.2), require_evidence=True)
+
+
+def test_where_evidence_is_wanted_an_increase_of_one_trial_is_none():
+    assert cost([1.0], [9.0], EVIDENT) == []
+    assert cost([1.0, 1.1, 1.2, 1.3], [9.0], EVIDENT) == []
+
+
+def test_where_evidence_is_wanted_an_increase_by_chance_is_none():
+    assert cost([1.0, 9.0, 1.0, 1.0], [1.0, 9.0, 9.0, 1.0], EVIDENT) == []
+
+
+def test_where_evidence_is_wanted_an_increase_of_all_trials_is_told():
+    assert cost([1.0, 1.1, 1.2, 1.3], [2.0, 2.1, 2.2, 2.3], EVIDENT) == ["cost +87% (limit +20%)"]
+
+
 def test_latency_and_tokens_have_limits_of_their_own():
     policy = RegressionPolicy(latency=IncreaseLimit(max_increase=0), tokens=IncreaseLimit(max_increase=1))
     before = make_standing(costs=[1.0], latencies=[1.0], tokens=[100])

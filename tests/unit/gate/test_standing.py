@@ -37,6 +37,7 @@ def test_standing_of_a_scenario_keeps_one_entry_a_trial():
         [0.5, None],
         [2.0, None],
         [10, None],
+        [0, 0],
     )
 
 
@@ -56,7 +57,9 @@ def test_standings_of_a_run_tell_suites_and_variants_apart():
 
 def test_standings_of_a_document_are_read_back():
     key = ScenarioKey("support", "refund", None)
-    assert standings_of(document()) == {key: Standing(key, "PASS", 1.0, [True], [1.0], [0.25], [None], [70])}
+    assert standings_of(document()) == {
+        key: Standing(key, "PASS", 1.0, [True], [1.0], [0.25], [None], [70], [0])
+    }
 
 
 def test_document_without_token_counts_leaves_them_unknown():

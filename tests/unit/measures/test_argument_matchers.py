@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.argument_matchers import ABSENT, MatcherError, arguments_matcher, lookups, scalar_key
+from evalgate.measures.argument_matchers import ABSENT, MatcherError, arguments_matcher, size
 from evalgate.measures.json_values import equal
 
 VALUES = st.recursive(
@@ -127,34 +127,35 @@ def test_plain_value__fits_what_is_equal_to_it_and_nothing_else(wanted, actual):
     assert fits(wanted, wanted)
 
 
-@given(VALUES, VALUES)
-def test_key_of_a_plain_value__is_the_same_exactly_where_the_values_are_equal(a, b):
-    if not isinstance(a, dict | list) and not isinstance(b, dict | list):
-        assert (scalar_key(a) == scalar_key(b)) == equal(a, b)
-
-
 @given(st.lists(VALUES, max_size=4), st.randoms())
 def test_unordered__fits_its_values_in_any_order(values, random):
     assert fits({"$unordered": values}, random.sample(values, len(values)))
 
 
-def test_lookups__are_the_arguments_a_call_can_be_looked_up_by():
-    args = {"a": 1, "b": [1], "c": {"$any": True}, "d": None, "e": {"$in": [1, [2]]}, "f": {"$in": [1, "x"]}}
-    assert [lookup.name for lookup in lookups(args)] == ["a", "d", "f"]
+@given(st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4))
+def test_unordered__fits_nothing_but_its_values(values, others):
+    same = [[sum(equal(value, each) for each in several) for several in (values, others)] for value in values]
+    expected = len(values) == len(others) and all(here == there for here, there in same)
+    assert fits({"$unordered": values}, others) == expected
 
 
-@given(
-    st.floats(-1e300, 1e300) | st.integers(-(10**20), 10**20),
-    st.floats(0, 1e300),
-    st.sampled_from([-1, 1]),
-    st.floats(0.999_999, 1.000_001),
+def test_unordered__gives_plain_values_what_matchers_could_do_without():
+    wanted = {"$unordered": [{"$any": True}, "a", {"$regex": "b"}]}
+    assert fits(wanted, ["a", "b", "c"])
+    assert fits(wanted, ["a", "a", "b"])
+    assert not fits(wanted, ["b", "b", "c"])
+    assert not fits(wanted, ["a", "c", "c"])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("x", 1),
+        ({"a": [1, 2]}, 4),
+        ({"$regex": "x"}, 2),
+        ({"$unordered": list(range(100))}, 101),
+        ({"$unordered": [{"$any": True}] * 100}, 201 + 100 * 200),
+    ],
 )
-def test_lookup_of_an_approximate_number__leaves_out_nothing_that_matches(centre, tolerance, side, near):
-    wanted = {"$approx": centre, "$tol": tolerance}
-    (found,) = lookups({"x": wanted})
-    actual = centre + side * tolerance * near
-    assert not fits(wanted, actual) or found.low <= actual <= found.high
-
-
-def test_lookup_of_a_number_that_no_float_can_hold__is_none():
-    assert lookups({"x": {"$approx": 10**400}}) == []
+def test_size__is_what_a_comparison_may_take(value, expected):
+    assert size(value) == expected

@@ -3,6 +3,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalgate.measures.effort import LOOKS, Effort
 from evalgate.measures.matching import Matching
 
 EDGES = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
@@ -25,9 +26,9 @@ def match(edges, order, *, by_kind=True):
     wants = kinds if by_kind else edges
     pairs = Matching(lambda _: range(6), lambda kind, right: right in wants[kind])
     for left in order:
-        before = dict(pairs.left_of)
+        before = set(pairs.lefts_of)
         pairs.add(left, kinds.index(edges[left]) if by_kind else left)
-        assert before.keys() <= pairs.left_of.keys(), "what is matched stays matched"
+        assert before <= {right for right, lefts in pairs.lefts_of.items() if lefts}, "what is matched stays"
     return pairs
 
 
@@ -39,7 +40,9 @@ def test_matching__is_as_large_as_can_be_in_every_order(edges, random):
         pairs = match(edges, order, by_kind=by_kind)
         assert len(pairs) == expected
         assert all(right in edges[left] for left, right in pairs.right_of.items())
-        assert {right: left for left, right in pairs.right_of.items()} == pairs.left_of
+        assert {right: [left] for left, right in pairs.right_of.items()} == {
+            right: list(lefts) for right, lefts in pairs.lefts_of.items()
+        }
 
 
 def test_matching__gives_up_a_partner_that_another_needs():
@@ -53,3 +56,24 @@ def test_matching__along_a_path_of_ten_thousand_needs_no_recursion():
     assert all(pairs.add(left, left) for left in range(size + 1))
     assert pairs.right_of[size] == 0
     assert not pairs.add(size + 1, size + 1)
+
+
+@given(EDGES, st.lists(st.integers(1, 2), min_size=3, max_size=3), st.randoms())
+def test_right_with_room_for_several__is_as_good_as_several_rights(edges, room, random):
+    apart = [right for right in range(3) for _ in range(room[right])]
+    edges = [frozenset(right for right in edge if right < 3) for edge in edges]
+    split = [frozenset(at for at, right in enumerate(apart) if right in edge) for edge in edges]
+    pairs = Matching(lambda _: range(3), lambda left, right: right in edges[left], dict(enumerate(room)))
+    for left in random.sample(range(len(edges)), len(edges)):
+        pairs.add(left, left)
+    assert len(pairs) == largest(split)
+    assert all(len(lefts) <= room[right] for right, lefts in pairs.lefts_of.items())
+
+
+def test_matching__ends_where_its_effort_runs_out():
+    asked = []
+    size, effort = 1_000, Effort(100)
+    pairs = Matching(lambda _: range(size), lambda *pair: asked.append(pair), effort=effort)
+    assert not any(pairs.add(left, left) for left in range(size))
+    assert effort.ran_out
+    assert len(asked) <= 2 * 100 * LOOKS + size

@@ -31,6 +31,13 @@ def test_pattern__that_explodes_ends_within_its_limit_and_then_at_once():
     assert time.monotonic() - start < 5
 
 
+def test_pattern__that_is_slow_on_every_text_ends_after_a_while():
+    pattern, text = Pattern(r"^(a|aa)+$", slow_seconds=0.1), "a" * 28 + "!"
+    assert not pattern.found_in(text)
+    with pytest.raises(PatternFailedError, match="earlier in this run"):
+        any(pattern.found_in(text) for _ in range(100))
+
+
 @pytest.mark.parametrize(
     "source",
     ["a{100000000}", "((a{1000}){1000}){1000}", "(?x)(a{1000} # )\n){1000}", "(?:" + "a" * 1900 + "){100}"],

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures import step_plans
+from evalgate.measures.effort import Effort
 from evalgate.measures.step_plans import (
     Plan,
     Slot,
@@ -23,6 +24,7 @@ class Names:
     def __init__(self, names):
         self.names = names
         self.count = len(names)
+        self.effort = Effort(10**9)
 
     def candidates(self, kind):
         return range(self.count)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalgate.measures.effort import Effort
 from evalgate.measures.step_plans import Plan, Slot, fits_as_bag, fits_in_order
 from evalgate.measures.trajectories import METRICS, lcs_length
 
@@ -46,6 +47,7 @@ class Letters:
     def __init__(self, called):
         self.called = called
         self.count = len(called)
+        self.effort = Effort(10**9)
 
     def candidates(self, kind):
         return range(self.count)

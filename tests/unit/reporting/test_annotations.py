@@ -62,4 +62,11 @@ def test_annotations__required_check__goes_before_a_heavier_one():
 
 def test_annotations__thousands_of_failures__are_bounded():
     document = results([a_suite("s", [a_scenario(str(index), "HARD_FAIL") for index in range(5_000)])])
-    assert len(annotations_of(document)) == MAX_OF_A_LEVEL
+    found = annotations_of(document)
+    assert len(found) == MAX_OF_A_LEVEL + 1
+    assert found[-1].message == "4,900 more scenarios like these: see results.json"
+
+
+def test_annotations__scenario_in_a_variant__is_named_with_it():
+    found = annotations_of(results([a_suite("s", [a_scenario("a", "FAIL", variant="flat")])]))
+    assert [each.title for each in found] == ["a [flat]: FAIL"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_check import HOSTILE, flaws, read, rendered, runner_commands
 
 from evalgate.measures.plain_text import visible, without_invisible
-from evalgate.reporting.doors import cell, fence, logsafe, span, terminal, xml
+from evalgate.reporting.doors import cell, diff, fence, logsafe, span, terminal, xml
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 TRICKY = st.lists(
@@ -145,6 +145,15 @@ def test_fence__many_lines__are_cut_with_a_count():
 
 def test_logsafe__line_breaks__become_a_sign():
     assert logsafe("a\r\nb\x0bc") == "a \u23ce b \u23ce c"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_diff__any_text__is_one_fence_whose_lines_begin_with_our_signs(text):
+    told = diff([("-", text), ("+", text), ("", text)])
+    assert flaws(told) == []
+    first, *lines, last = told.split("\n")
+    assert first == f"{last}diff"
+    assert [line[:1] for line in lines] == ["-", "+", "\u2502"]
 
 
 def test_logsafe__longer_than_a_line_may_be__is_cut_with_a_count():

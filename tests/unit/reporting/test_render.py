@@ -17,8 +17,10 @@ from results_builder import (
     a_scenario,
     a_suite,
     a_trial,
+    a_variant,
     an_assertion,
     results,
+    some_calls,
 )
 
 from evalgate.errors import SettingError
@@ -49,7 +51,11 @@ def a_policy_break():
         an_assertion(),
     ]
     change = a_change(
-        "broken", reason="HARD FAIL, passed 3/3 before, 0/3 now", previous_verdict="PASS", score_delta=-0.6
+        "broken",
+        reason="HARD FAIL, passed 3/3 before, 0/3 now",
+        previous_verdict="PASS",
+        score_delta=-0.6,
+        calls=some_calls(["lookup_order", "check_policy", "issue_refund"], ["lookup_order", "issue_refund"]),
     )
     trials = [a_trial(number, "hard_fail", assertions=checks) for number in range(3)]
     return a_scenario("refund-over-limit", "HARD_FAIL", change, score=0.4, trials=trials)
@@ -124,6 +130,7 @@ CASES = {
     "first_run": lambda: results([a_suite("support", [a_scenario("a")])], baseline=a_baseline("none")),
     "nothing_evaluated": lambda: results([a_suite("support", [], "cannot_judge")], "cannot_judge", reasons=[a_reason("no_traces", "suite support has neither traces nor scenarios", suite="support")]),
     "two_suites": lambda: results([a_suite("support", [a_scenario("a", variant="de")]), a_suite("sales", [a_scenario("a", "NOT_EVALUABLE", score=None)])]),
+    "variants": lambda: results([{**a_suite("scheduling", [a_scenario("a", variant="flat"), a_scenario("a", variant="grouped")]), "variants": [a_variant(), a_variant("grouped", correct_tool={"held": 0, "of": 0}, output_tokens=None, total_tokens=None, cost_usd=None, latency_seconds=0.4)]}, a_suite("sales", [a_scenario()]), {**a_suite("more", [a_scenario("b", variant="x")]), "variants": [a_variant("x")]}]),
     "report_only": lambda: results([a_suite("support", [a_scenario("a", "HARD_FAIL")], "fail")], "fail", 0, report_only=True, reasons=[gating("a")]),
     "invalid": lambda: results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `wieght` (did you mean `weight`?)", location={"file": "evals/s.yaml", "line": 3, "column": 5})]),
 }  # fmt: skip
@@ -225,14 +232,24 @@ def test_heading__invalid_input__counts_the_mistakes():
     assert "could not run: 1 mistake in its input" in heading(CASES["invalid"]())
 
 
+def drifted(found, *, suites=False, types=(), **changes):
+    evaluators = [{"type": each, "before": 1, "now": 2} for each in types]
+    drift = {"found": found, "suites": suites, "evaluators": evaluators}
+    return a_baseline("drifted", drift=drift, **changes)
+
+
 @pytest.mark.parametrize(
     ("baseline", "words"),
     [
         (None, "**Baseline** not asked for"),
-        (a_baseline(), "`` ba5e000 `` \u00b7 of the base commit, 2 hours old".replace("``", "`")),
+        (a_baseline(), "`` ba5e000 `` \u00b7 of the base commit, less than a day old".replace("``", "`")),
         (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
         (a_baseline("latest"), "the latest of the base branch, not of the base commit"),
-        (a_baseline("drifted"), "made with other settings or another version of EvalGate"),
+        (drifted("exact", suites=True), "of the base commit, less than a day old, judged by other suites or settings, so"),
+        (drifted("ancestor", distance=3), "3 commits before the base commit, less than a day old, judged by other rules"),
+        (drifted("latest", types=["contains", "a|b"]), "judged by other versions of ` contains ` and ` a|b `, so"),
+        (drifted("exact", types=[*"abcdefgh"]), "` d `, ` e ` and 3 more checks, so changes may come from that"),
+        (a_baseline("drifted"), "judged by other rules, so changes may come from that"),
         (a_baseline("given", sha=None, path="base.zip"), "` base.zip ` \u00b7 given by hand"),
         (a_baseline("none"), "none yet, so changes can't be shown"),
         (a_baseline("expired"), "expired, so changes can't be shown"),
@@ -251,7 +268,9 @@ def poisoned(text):
     bad = a_scenario(
         text,
         "HARD_FAIL",
-        a_change("broken", reason=text, flags=[text], increases=[text]),
+        a_change(
+            "broken", reason=text, flags=[text], increases=[text], calls=some_calls([text, "a"], ["a", text])
+        ),
         trials=[a_trial(0, "hard_fail", assertions=checks)],
         variant=text,
         reason=text,
@@ -270,7 +289,10 @@ def poisoned(text):
     ]
     missing = a_scenario("m", "MISSING", reason=text)
     return results(
-        [{**a_suite(text, [bad, missing, *soft], "fail"), "path": text}, a_suite("other", [], text)],
+        [
+            {**a_suite(text, [bad, missing, *soft], "fail"), "path": text, "variants": [a_variant(text), a_variant("b" + text)]},
+            a_suite("other", [], text),
+        ],
         "fail",
         commit=text,
         evalgate_version=text,
@@ -293,7 +315,7 @@ def harmless(text):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_comment__every_text_hostile__stays_all_ours_with_whole_tables(text):
     reader = harmless(comment(poisoned(text)))
-    assert set(reader.rows) == {5}
+    assert set(reader.rows) == {5, 9}
     assert reader.counts["details"] == reader.counts["summary"]
     assert reader.counts["table"] == harmless(comment(poisoned("plain"))).counts["table"]
 
@@ -301,7 +323,17 @@ def test_comment__every_text_hostile__stays_all_ours_with_whole_tables(text):
 @settings(max_examples=40, deadline=None)
 @given(UNTRUSTED)
 def test_comment__any_text_anywhere__stays_all_ours(text):
-    assert set(harmless(comment(poisoned(text))).rows) == {5}
+    assert set(harmless(comment(poisoned(text))).rows) == {5, 9}
+
+
+def test_comment__many_variants__are_shown_as_far_as_there_is_room_and_counted():
+    suites = [
+        {**a_suite(f"s{each}", []), "variants": [a_variant(f"v{n}") for n in range(30)]} for each in range(3)
+    ]
+    text = comment(results(suites))
+    assert "Variants side by side (90)" in text
+    assert "40 more are not shown" in text
+    assert set(harmless(text).rows) == {4, 9}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -317,6 +349,9 @@ def test_comment__every_text_hostile__no_line_begins_with_it(text):
         "</details>",
         "```",
         "\u2502",
+        "+ ",
+        "Tool calls,",
+        "To accept",
         "Reproduce",
         "*",
     )
@@ -375,7 +410,7 @@ def test_comment__no_room_for_a_report__tells_the_verdict(room):
     assert flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
 
 
-@pytest.mark.parametrize("room", [2_200, 3_000, 5_000, 8_000, 20_000, 60_000])
+@pytest.mark.parametrize("room", [2_400, 3_000, 5_000, 8_000, 20_000, 60_000])
 def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
     document = many(300)
     text = comment(document, max_chars=room, report_url=RUN_URL)
@@ -413,6 +448,35 @@ def test_comment__ten_thousand_scenarios__takes_less_than_a_third_of_a_second():
 
 def test_summary__ten_thousand_scenarios__stays_below_the_limit_of_bytes():
     assert len(render_summary(many(10_000), max_bytes=20_000).encode()) <= 20_000
+
+
+@pytest.mark.parametrize("room", [30_000, 300_000, 1_000_000])
+def test_summary__in_another_script__is_bounded_by_bytes_and_ends_whole(room):
+    reason = "\u8fd4\u6b3e\u672a\u5b8c\u6210 \U0001f6a8" * 40
+    trials = [a_trial(0, "failed", assertions=[an_assertion("\u68c0\u67e5" * 50, "failed", reason=reason)])]
+    scenarios = [a_scenario(f"\u573a\u666f{n}" * 30, "HARD_FAIL", trials=trials) for n in range(2_000)]
+    text = render_summary(
+        results([a_suite("s", scenarios, "fail")], "fail"), max_bytes=room, report_url=RUN_URL
+    )
+    assert 20_000 < len(text.encode()) <= room
+    assert flaws(text, links=[RUN_URL]) == []
+    assert text.count("<details") == text.count("</details>") > 0
+    assert text.count("```") % 2 == 0
+
+
+@pytest.mark.parametrize("number", [1, 100, 10_000])
+@pytest.mark.parametrize("room", [2_500, 10_000, 60_000])
+def test_comment__any_size_and_room__closes_what_it_opens(number, room):
+    text = comment(many(number), max_chars=room)
+    assert text.count("<details") == text.count("</details>")
+    assert text.count("```") % 2 == 0
+    assert len(text) <= room
+
+
+def test_comment__of_a_repeated_run_on_the_same_day__is_the_same():
+    once, again = (results([a_suite("s", [a_scenario()])], baseline=a_baseline(age_seconds=age), created_at=made)
+        for age, made in [(60, "2026-01-02T03:04:05Z"), (7_000, "2026-01-02T04:59:40Z")])  # fmt: skip
+    assert comment(once) == comment(again)
 
 
 def test_comment__shares__never_round_to_none_or_all():

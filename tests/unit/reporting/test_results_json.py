@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,15 @@ from hypothesis import strategies as st
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
 from evalgate.errors import Location, OverLimit, Problem, SettingError
-from evalgate.models.comparison import BaselineInfo, Change, Comparison, ScenarioKey, Standing
+from evalgate.models.comparison import (
+    BaselineInfo,
+    Change,
+    ChangedEvaluator,
+    Comparison,
+    Drift,
+    ScenarioKey,
+    Standing,
+)
 from evalgate.models.decision import Decision, Reason
 from evalgate.models.run import (
     AssertionResult,
@@ -229,6 +238,80 @@ def test_load__fields_added_later__are_filled_in_where_absent():
     assert loaded["trials"][0]["total_tokens"] is None
 
 
+def test_load__document_without_variants_and_kinds_of_tokens__has_none():
+    made = json.loads(dump(document([a_result("a", trials=[a_trial()])])))
+    del made["suites"][0]["variants"]
+    del made["suites"][0]["scenarios"][0]["trials"][0]["input_tokens"]
+    suite = load(json.dumps(made).encode())["suites"][0]
+    assert suite["variants"] == []
+    assert suite["scenarios"][0]["trials"][0]["input_tokens"] is None
+
+
+def test_document__variants__come_back_as_they_were_dumped():
+    made = document(
+        [a_result("a", trials=[a_trial()], variant=SECRET), a_result("a", "MISSING", variant="b")]
+    )
+    first, second = load(dump(made))["suites"][0]["variants"]
+    assert SECRET not in first["name"]
+    assert (first["passed"], first["pass_rate"], first["total_tokens"], first["cost_usd"]) == (
+        1,
+        1.0,
+        10.0,
+        0.5,
+    )
+    assert (second["name"], second["pass_rate"], second["trials"], second["cost_usd"]) == ("b", 0.0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("drift", "words"),
+    [
+        ("suites", "baseline.drift is not an object"),
+        ({"suites": True, "evaluators": []}, "baseline.drift.found is missing"),
+        ({"found": "exact", "suites": 1, "evaluators": []}, "baseline.drift.suites is not true or false"),
+        (
+            {"found": "exact", "suites": True, "evaluators": [7]},
+            "baseline.drift.evaluators[0] is not an object",
+        ),
+        (
+            {"found": "exact", "suites": True, "evaluators": [{"type": "x", "before": None, "now": 1}]},
+            "baseline.drift.evaluators[0].before is not a whole number",
+        ),
+    ],
+)
+def test_load__drift_of_another_shape__is_refused(drift, words):
+    made = json.loads(dump(document([a_result("a")])))
+    made["baseline"] = a_baseline("drifted", drift=drift)
+    with pytest.raises(SettingError, match=re.escape(words)):
+        load(json.dumps(made).encode())
+
+
+def test_load__drift__comes_back_as_it_was_written():
+    drift = Drift("ancestor", suites=True, evaluators=[ChangedEvaluator("contains", 1, 2)])
+    info = BaselineInfo("drifted", sha="b" * 40, age_seconds=60, distance=2, drift=drift)
+    run, decision = Run([SuiteResult("s", "s.yaml", [a_result("a")])]), Decision("pass", 0)
+    written = results_document(run, None, decision, baseline=info, commit=None, created_at=NOW)
+    assert load(dump(written))["baseline"]["drift"] == {
+        "found": "ancestor",
+        "suites": True,
+        "evaluators": [{"type": "contains", "before": 1, "now": 2}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("trials", "1", "variants[0].trials is not a whole number"),
+        ("correct_tool", {"held": 1}, "variants[0].correct_tool.of is missing"),
+        ("cost_usd", 1e300, "variants[0].cost_usd is not between"),
+    ],
+)
+def test_load__variant_of_another_shape__is_refused(name, value, words):
+    made = json.loads(dump(document([a_result("a", trials=[a_trial()], variant="v")])))
+    made["suites"][0]["variants"][0][name] = value
+    with pytest.raises(SettingError, match=re.escape(words)):
+        load(json.dumps(made).encode())
+
+
 def test_load__fields_nobody_knows__are_ignored():
     made = {**json.loads(dump(document([a_result("a")]))), "brand_new": [1]}
     assert load(json.dumps(made).encode())["verdict"] == "pass"
@@ -278,6 +361,24 @@ def test_load__fields_nobody_knows__are_ignored():
             ["suites", 0, "scenarios", 0, "trials", 0, "assertions", 0, "location", "line"],
             "1",
             "location.line is not",
+        ),
+        (["suites", 0, "scenarios", 0, "change", "calls"], [], "change.calls is not an object or null"),
+        (["suites", 0, "scenarios", 0, "change", "calls"], {}, "change.calls.trial_before is missing"),
+        (
+            ["suites", 0, "scenarios", 0, "change", "calls"],
+            {"trial_before": 0, "before": [], "trial": 0, "now": [None]},
+            "change.calls.now holds something that is not text",
+        ),
+        (["summary", "cost_usd"], 1e300, "summary.cost_usd is not between 0 and 1e+24"),
+        (["summary", "pass_rate"], 1.5, "summary.pass_rate is not between 0 and 1"),
+        (["summary", "scenarios"], -1, "summary.scenarios is not between 0 and 1e+24"),
+        (["summary", "checks"], [], "summary.checks is not an object"),
+        (["summary", "checks", "passed"], "@a", "summary.checks.passed is not a whole number"),
+        (["suites", 0, "score"], 1e308, "suites[0].score is not between 0 and 1"),
+        (
+            ["suites", 0, "scenarios", 0, "change", "score_delta"],
+            -1e308,
+            "change.score_delta is not between -1 and 1",
         ),
         (["reasons"], [{"code": "x"}], "reasons[0].message is missing"),
         (["warnings"], ["x"], "warnings[0] is not an object"),

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from markdown_check import HOSTILE, runner_commands
-from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
+from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, a_variant, an_assertion, results
 
 from evalgate.reporting.table import render_table
 
@@ -22,7 +22,7 @@ def a_run(text="plain"):
         a_scenario("worse", "PASS", a_change("regressed", reason="score 0.9 -> 0.8", flags=["single_trial"])),
     ]
     return results(
-        [a_suite("s", scenarios, "fail")],
+        [{**a_suite("s", scenarios, "fail"), "variants": [a_variant(text)]}],
         "fail",
         reasons=[
             a_reason("hard_fail", text, suite="s", scenario=text, variant=None),
@@ -128,3 +128,23 @@ def test_table__one_warning_about_many_places__is_told_once():
     text = render_table(results([a_suite("s", [a_scenario()])], warnings=warnings))
     assert text.count("looks odd") == 1
     assert "warning: looks odd (t0.json and 39 more places)" in text
+
+
+def test_table__variants__stand_side_by_side_under_their_suite():
+    others = {"correct_count": {"held": 0, "of": 0}, "input_tokens": None, "cost_usd": None}
+    suite = {**a_suite("s", [a_scenario()]), "variants": [a_variant(), a_variant("b", **others)]}
+    lines = render_table(results([suite, a_suite("t", [a_scenario()])])).split("\n")
+    start = lines.index("variants of s  passed    tool   count  tokens in  out  total       cost  latency")
+    assert lines[start + 1 : start + 4] == [
+        "flat           3 of 4  4 of 4  3 of 4      1,200   80  1,280  0.012 USD    2.5 s",
+        "b              3 of 4  4 of 4       \u2013    unknown   80  1,280    unknown    2.5 s",
+        "",
+    ]
+    assert not any("variants of t" in line for line in lines)
+
+
+def test_table__more_variants_than_room__are_counted():
+    suites = [{**a_suite(each, []), "variants": [a_variant(str(n)) for n in range(25)]} for each in "st"]
+    text = render_table(results(suites))
+    assert "... and 10 more variants" in text
+    assert "more variants" not in render_table(results(suites), loudness="verbose")

@@ -78,9 +78,15 @@ def test_relative__two_amounts__give_a_signed_share(before, now, words):
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(59, "0 minutes old"), (60, "1 minute old"), (7_300, "2 hours old"), (200_000, "2 days old")],
+    [
+        (-5, "less than a day old"),
+        (0, "less than a day old"),
+        (86_399, "less than a day old"),
+        (86_400, "1 day old"),
+        (200_000, "2 days old"),
+    ],
 )
-def test_age__seconds__are_told_in_the_largest_unit(seconds, words):
+def test_age__seconds__are_told_in_whole_days(seconds, words):
     assert wording.age(seconds) == words
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evalgate.errors import SettingError
 from evalgate.settings.inputs import READERS, Inputs, read_inputs
+from evalgate.settings.limits import IN_ACTION
 from evalgate.settings.settings import Settings
 
 SHA, BASE, HEAD = "a" * 40, "b" * 40, "c" * 40
@@ -21,6 +22,18 @@ PULL_REQUEST = {
     },
 }
 PUSH = {"repository": {"id": 1001, "default_branch": "main"}}
+FINISHED = {
+    **PUSH,
+    "workflow_run": {
+        "id": 77,
+        "event": "pull_request",
+        "status": "completed",
+        "head_branch": "main",
+        "head_sha": HEAD,
+        "head_repository": {"id": 2002, "full_name": "mallory/agent"},
+        "repository": {"id": 1001},
+    },
+}
 
 
 @pytest.fixture
@@ -84,6 +97,12 @@ def test_inputs_are_read_with_their_hyphens(read):
     assert inputs.working_directory == "agents/../support"
 
 
+def test_limits_change_those_of_the_action_one_a_line(read):
+    assert read().inputs.limits == IN_ACTION
+    limits = read(inputs={"limits": "record=50MB\n messages = 5000\n\ntogether=1gb\n"}).inputs.limits
+    assert limits == replace(IN_ACTION, record=50_000_000, messages=5_000, together=1_000_000_000)
+
+
 def test_every_mistake_is_told_at_once(read):
     told = mistakes(
         read,
@@ -96,7 +115,7 @@ def test_every_mistake_is_told_at_once(read):
         GITHUB_SHA="main",
     )
     assert told == [
-        "input `mode` must be one of auto, gate, report-only, not `reportonly`; did you mean `report-only`?",
+        "input `mode` must be one of auto, gate, report-only, evaluate, publish, not `reportonly`; did you mean `report-only`?",
         "input `comment` must be one of auto, always, on-change, on-failure, off, not `allways`; did you mean `always`?",
         "input `annotations` must be one of true, false, not `yes`",
         "input `max-comment-chars` must be a whole number from 1000 to 65000, not `many`",
@@ -123,6 +142,10 @@ def test_every_mistake_is_told_at_once(read):
         ("max-comment-chars", "70000", "from 1000 to 65000"),
         ("max-comment-chars", "\u0665\u0660\u0660\u0660", "whole number"),
         ("github-token", "two words", "not a token"),
+        ("limits", "recrod=1MB", "unknown limit 'recrod' (known: suite, record"),
+        ("limits", "record=0", "limit record: '0' is no size (for example record=50MB)"),
+        ("limits", "messages=5MB", "limit messages: '5MB' is no number (for example messages=5000)"),
+        ("limits", "record=1MB\nrecord", "limit record: '' is no size"),
     ],
 )
 def test_a_value_that_can_not_be_meant_is_refused(read, name, value, said):
@@ -200,9 +223,125 @@ def test_a_queued_group_is_held_against_what_it_is_built_on(read):
     assert read("merge_group", payload).compared_commit == ("commit", BASE, None)
 
 
+def test_a_queued_group_is_compared_with_the_branch_it_is_to_be_merged_into(read):
+    payload = {**PUSH, "merge_group": {"base_sha": BASE, "base_ref": "refs/heads/release"}}
+    assert read("merge_group", payload).baseline_branch == "release"
+
+
+@pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
+def test_a_run_that_nothing_was_pushed_for_is_held_against_its_own_commit_and_makes_no_baseline(read, event):
+    settings = read(event)
+    assert settings.compared_commit == ("fork_point", SHA, None)
+    assert (settings.baseline_branch, settings.makes_baseline) == ("main", False)
+
+
+@pytest.mark.parametrize("mode", ["auto", "gate", "evaluate", "report-only"])
 @pytest.mark.parametrize("event", ["pull_request_target", "workflow_run"])
-def test_an_event_with_a_strangers_files_and_a_writing_token_is_refused(read, event):
-    assert any("may be a stranger's" in told for told in mistakes(read, event=event))
+def test_an_event_with_a_strangers_files_and_a_writing_token_is_refused(read, event, mode):
+    told = mistakes(read, event=event, payload={**PULL_REQUEST, **FINISHED}, inputs={"mode": mode})
+    assert len(told) == 1
+    assert told[0].startswith(f"evalgate reads no files on the event `{event}`: they may be a stranger's (")
+
+
+@pytest.mark.parametrize("event", ["pull_request", "pull_request_target", "push"])
+def test_publishing_is_refused_on_any_event_but_that_of_a_finished_run(read, event):
+    [told] = mistakes(read, event=event, inputs={"mode": "publish"})
+    assert told.startswith("`mode: publish` belongs into a workflow that runs on `workflow_run`, not on")
+
+
+def test_the_input_that_would_trust_a_stranger_is_refused_with_the_reason(read):
+    [told] = mistakes(read, inputs={"allow-untrusted-head": "true"})
+    assert told.startswith("there is no input `allow-untrusted-head` (nothing of a stranger's is read")
+
+
+def finished(**changes):
+    return {**PUSH, "workflow_run": {**FINISHED["workflow_run"], **changes}}
+
+
+def test_a_finished_run_is_read_for_publishing(read):
+    settings = read("workflow_run", FINISHED, inputs={"mode": "publish", "comment-key": "a/b"})
+    run = settings.event.triggering_run
+    assert (run.id, run.event, run.head_repository_id, run.is_ours) == (77, "pull_request", 2002, False)
+    assert (run.head_owner, run.head_branch, run.head_sha) == ("mallory", "main", HEAD)
+    assert settings.report_artifact == "evalgate-report-a-b"
+
+
+@pytest.mark.parametrize(
+    "repository", [None, {"id": 2002, "full_name": "mallory"}, {"id": True, "full_name": "m/a"}]
+)
+def test_a_finished_run_of_a_fork_that_is_gone_has_no_owner(read, repository):
+    run = read(
+        "workflow_run", finished(head_repository=repository), inputs={"mode": "publish"}
+    ).event.triggering_run
+    assert (run.head_repository_id, run.head_owner, run.is_ours) == (None, "", False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"id": None}, "does not say which run has finished"),
+        ({"id": True}, "does not say which run has finished"),
+        ({"head_sha": "main"}, "does not say which run has finished"),
+        ({"head_branch": ""}, "does not say which run has finished"),
+        ({"head_branch": "x" * 256}, "does not say which run has finished"),
+        ({"repository": {"id": 2002}}, "is none of this repository's"),
+        ({"repository": None}, "is none of this repository's"),
+        ({"status": "in_progress"}, "types: [completed]"),
+    ],
+)
+def test_a_run_that_can_not_be_published_for_is_a_mistake(read, changes, said):
+    [told] = mistakes(read, event="workflow_run", payload=finished(**changes), inputs={"mode": "publish"})
+    assert said in told
+
+
+FORKED = {
+    **PULL_REQUEST,
+    "pull_request": {
+        **PULL_REQUEST["pull_request"],
+        "head": {"ref": "main", "sha": HEAD, "repo": {"id": 2002}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("payload", "inputs", "actor", "left"),
+    [
+        (PULL_REQUEST, {}, "alice", False),
+        (FORKED, {}, "mallory", True),
+        (FORKED, {"mode": "report-only"}, "mallory", True),
+        (FORKED, {"upload-report": "false"}, "mallory", False),
+        (PULL_REQUEST, {}, "dependabot[bot]", True),
+        (PULL_REQUEST, {"mode": "evaluate"}, "alice", True),
+        (PULL_REQUEST, {"mode": "evaluate", "upload-report": "false"}, "alice", False),
+        (PULL_REQUEST, {"upload-report": "true"}, "alice", True),
+    ],
+)
+def test_a_report_is_left_where_no_comment_can_be_written_or_where_asked_for(
+    read, payload, inputs, actor, left
+):
+    assert read(payload=payload, inputs=inputs, GITHUB_ACTOR=actor).leaves_report is left
+
+
+def test_the_template_of_a_comment_is_of_a_commit_that_its_author_did_not_write(read):
+    assert read().template_commit == BASE
+    no_sha = {**PULL_REQUEST, "pull_request": {**PULL_REQUEST["pull_request"], "base": {"ref": "release"}}}
+    assert read(payload=no_sha).template_commit == "release"
+    assert read("workflow_run", FINISHED, inputs={"mode": "publish"}).template_commit == SHA
+    assert read("push").template_commit == ""
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x.j2", "a/../../x.j2", "a\nb"])
+def test_a_template_outside_the_workspace_is_a_mistake(read, path):
+    assert "input `template` must be" in "".join(mistakes(read, inputs={"template": path}))
+
+
+def test_a_push_leaves_no_report(read):
+    assert not read("push", inputs={"mode": "evaluate", "upload-report": "true"}).leaves_report
+
+
+def test_a_workflow_file_of_any_name_makes_a_key_that_can_stand_in_a_marker(read):
+    reference = "acme/agent/.github/workflows/my evals -- new (2).yml@refs/heads/x"
+    assert read(GITHUB_WORKFLOW_REF=reference).comment_key == "my-evals-new-2-.yml/gate"
 
 
 def test_workflow_and_comment_key_come_from_the_workflow_file_and_job(read):

@@ -5,7 +5,8 @@ from builders import make_trace
 
 from evalgate.adapters.suite_files.yaml_tree import load
 from evalgate.suite.files import Defaults
-from evalgate.suite.parse import Mistakes, SharedDefaults, parse_project, parse_suite
+from evalgate.suite.mistakes import Mistakes
+from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
 
 HEAD = "version: 1\nsuite: s\ntraces: [t.json]\n"
 
@@ -94,10 +95,9 @@ BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
 @pytest.mark.parametrize(
     ("text", "place", "part"),
     [
-        ("suite: s\n" + BODY, "s.yaml:1:1", "`version` is missing"),
         ("version: 2\nsuite: s\n" + BODY, "s.yaml:1:1", "`version` must be 1, not"),
-        ("version: 1\n" + BODY, "s.yaml:1:1", "`suite` is missing"),
-        (HEAD, "s.yaml:1:1", "`scenarios` is missing"),
+        (HEAD, "s.yaml:1:1", "`scenarios` is missing (a suite has `scenarios`"),
+        ("prompt: hello\n", "s.yaml:1:1", "`scenarios` is missing (a suite has `scenarios`"),
         (HEAD + "scenarios: []\n", "s.yaml:4:1", "at least 1"),
         (HEAD + "treshold: 0.5\n" + BODY, "s.yaml:4:1", "did you mean `threshold`?"),
         (HEAD + "threshold: 1.5\n" + BODY, "s.yaml:4:1", "at most 1"),

@@ -23,3 +23,21 @@ def test_a_budget_is_never_below_nothing():
     budget = Budget(1)
     budget.spend(5)
     assert budget.left() == 0
+
+
+def test_what_is_spent_of_a_half_is_spent_of_the_whole():
+    whole = Budget(60)
+    half = whole.half()
+    half.spend(20)
+    assert (half.left(), whole.left()) == (10, 40)
+    whole.spend(35)
+    assert half.left() == 5
+
+
+def test_at_another_pace_a_second_lasts_as_long_as_it_says():
+    slept = []
+    budget = Budget(5, sleep=slept.append, clock=lambda: 3.0, pace=0.5)
+    assert budget.half().wait(2)
+    assert slept == [1.0]
+    assert budget.left() == 3
+    assert budget.clock() == 6

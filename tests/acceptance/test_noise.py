@@ -1,0 +1,128 @@
+"""One agent, unchanged, run again on fifty real tasks: what differs is noise, and is not called anything else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from command import evalgate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+pytestmark = pytest.mark.shared
+
+SUITE = """version: 1
+suite: airline
+traces: [nothing.json]
+scenarios:
+  - id: "*"
+    assertions:
+      - {type: recorded_score, name: reward, min: 1.0}
+policy: {regression: POLICY}
+"""
+CALLED = frozenset({"broken", "regressed", "fixed", "improved"})
+ALPHA = 0.05
+
+
+@pytest.fixture
+def recorded(shared):
+    (recording,) = (shared / "traces/tau-bench").glob("*.json")
+    return json.loads(recording.read_bytes())
+
+
+def of_trials(recorded, trials: Iterable[int]):
+    return [run for run in recorded if run["trial"] in trials]
+
+
+def compared(folder: Path, before, now, policy: str = "{}"):
+    """The run of `now` against that of `before`."""
+    (folder / "suite.yaml").write_text(SUITE.replace("POLICY", policy), encoding="utf-8")
+    for name, runs in (("before", before), ("now", now)):
+        (folder / f"{name}.json").write_text(json.dumps(runs), encoding="utf-8")
+    first = evalgate(folder, ["suite.yaml", "--traces", "before.json", "--no-baseline-zip"])
+    assert first.code == 0
+    (folder / ".evalgate/results.json").rename(folder / "main.json")
+    arguments = ["--traces", "now.json", "--baseline", "main.json", "--no-baseline-zip"]
+    ran = evalgate(folder, ["suite.yaml", *arguments])
+    assert len(scenarios(ran)) == 50
+    return ran
+
+
+def scenarios(ran):
+    (suite,) = ran.results["suites"]
+    return suite["scenarios"]
+
+
+def kinds(ran):
+    return Counter(scenario["change"]["kind"] for scenario in scenarios(ran))
+
+
+@pytest.mark.parametrize("other", [1, 2, 3])
+def test_nothing_is_called_of_single_trials_where_evidence_is_required(recorded, tmp_path, other):
+    before, now = of_trials(recorded, {0}), of_trials(recorded, {other})
+    found = kinds(compared(tmp_path, before, now, "{require_evidence: true}"))
+    assert found.keys() == {"unchanged", "inconclusive"}
+    assert found["inconclusive"] >= 14
+
+
+def test_every_call_on_single_trials_is_marked_as_one(recorded, tmp_path):
+    ran = compared(tmp_path, of_trials(recorded, {0}), of_trials(recorded, {1}))
+    assert kinds(ran) == {"unchanged": 31, "broken": 9, "fixed": 10}
+    called = [scenario["change"] for scenario in scenarios(ran) if scenario["change"]["kind"] in CALLED]
+    assert {tuple(change["flags"]) for change in called} == {("single_trial",)}
+    assert all("noise can't be told from change" in change["reason"] for change in called)
+    said = "19 changes rest on a single trial: there noise can't be told from change."
+    assert said in ran.text("comment.md")
+    assert said in ran.stdout
+
+
+@pytest.mark.parametrize("half", [{0, 1}, {0, 2}, {0, 3}])
+@pytest.mark.parametrize("policy", ["{}", "{correction: holm}", "{correction: bh}", "{pair_by: trial}"])
+def test_two_trials_against_the_other_two_give_no_more_false_alarms_than_alpha(
+    recorded, tmp_path, half, policy
+):
+    before, now = of_trials(recorded, half), of_trials(recorded, {0, 1, 2, 3} - half)
+    found = kinds(compared(tmp_path, before, now, policy))
+    assert sum(found[kind] for kind in CALLED) <= ALPHA * 50
+    assert found["inconclusive"] > 0
+
+
+def test_four_trials_against_themselves_are_unchanged(recorded, tmp_path):
+    ran = compared(tmp_path, recorded, recorded)
+    assert kinds(ran) == {"unchanged": 50}
+    assert Counter(tuple(scenario["change"]["flags"]) for scenario in scenarios(ran)) == {
+        (): 24,
+        ("flaky",): 26,
+    }
+    comparison = ran.results["comparison"]
+    assert (comparison["compared"], comparison["tested"], comparison["single_trial"]) == (50, 50, 0)
+    assert 0 < comparison["expected_false_alarms"] <= ALPHA * 50
+    delta = ran.results["figures"]["delta"]
+    assert {delta[name] for name in ("pass_rate", "score", "score_min", "score_p50")} == {0.0}
+    assert delta["score_interval"] == [0.0, 0.0]
+
+
+def test_one_of_fifty_that_always_passed_and_now_never_does_is_found(recorded, tmp_path):
+    passes = Counter(run["task_id"] for run in recorded if run["reward"] == 1.0)
+    planted = min(task for task, count in passes.items() if count == 4)
+    now = [{**run, "reward": 0.0} if run["task_id"] == planted else run for run in recorded]
+    ran = compared(tmp_path, recorded, now)
+    assert kinds(ran) == {"unchanged": 49, "broken": 1}
+    (found,) = [each for each in scenarios(ran) if each["change"]["kind"] == "broken"]
+    assert (found["id"], found["change"]["flags"]) == (str(planted), [])
+    assert found["change"]["reason"] == "passed 4/4 before, 0/4 now (Fisher p 0.029)"
+    assert f"` {planted} `" in ran.text("comment.md")
+
+
+def test_pass_hat_k_is_that_of_the_recording(recorded, tmp_path):
+    ran = compared(tmp_path, recorded, recorded)
+    passed = Counter(run["task_id"] for run in recorded if run["reward"] == 1.0)
+    found = {each["k"]: each for each in ran.results["figures"]["pass_k"]}
+    assert found.keys() == {1, 2, 3, 4}
+    assert found[1]["pass_at_k"] == found[1]["pass_hat_k"] == pytest.approx(0.42)
+    assert found[4]["pass_hat_k"] == sum(count == 4 for count in passed.values()) / 50
+    assert found[4]["pass_at_k"] == len(passed) / 50

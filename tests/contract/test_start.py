@@ -1,0 +1,116 @@
+"""What a verb loads: start-up is the price of every run, so nothing is loaded that the run does not use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE = """
+version: 1
+suite: refunds
+traces: [traces.jsonl]
+scenarios:
+  - id: "*"
+    assertions: [{type: output_contains, value: refunded}]
+"""
+TRACE = {
+    "schema": "evalgate.trace/1",
+    "trace_id": "t1",
+    "scenario_id": "s1",
+    "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "refunded"}],
+}
+LOADED = """
+import sys
+before = set(sys.modules)
+from io import StringIO
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+code = main(sys.argv[1:], Shell(StringIO(), StringIO(), {}, "."))
+print(code, *sorted(set(sys.modules) - before))
+"""
+NO_VERB = {"evalgate"}
+SUITES = {
+    *NO_VERB,
+    "annotated_types",
+    "jmespath",
+    "orjson",
+    "pydantic",
+    "pydantic_core",
+    "typing_extensions",
+    "typing_inspection",
+    "yaml",
+}
+RUN = {*SUITES, "jinja2", "markupsafe"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "traces.jsonl").write_text(json.dumps(TRACE) + "\n")
+    return tmp_path
+
+
+def loaded(folder: Path, *words: str) -> set[str]:
+    """Every module that a command loads; the command must end well."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    code, *modules = done.stdout.splitlines()[-1].split()
+    assert code == "0", done.stdout
+    return set(modules)
+
+
+def packages(modules: set[str]) -> set[str]:
+    """The packages of them that do not come with Python, without the inner parts of compiled ones."""
+    names = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names
+    return {name for name in names if not name.startswith(("_", "cython"))}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--version"], NO_VERB),
+        (["--help"], NO_VERB),
+        (["validate", "suite.yaml"], SUITES),
+        (["run", "suite.yaml", "--no-baseline-zip"], RUN),
+    ],
+    ids=["version", "help", "validate", "run"],
+)
+def test_a_command_loads_these_packages_and_no_others(project, words, expected):
+    assert packages(loaded(project, *words)) == expected
+
+
+def test_a_pattern_loads_the_package_for_patterns(project):
+    (project / "suite.yaml").write_text(
+        SUITE.replace("{type: output_contains, value: refunded}", "{regex: re.und}")
+    )
+
+    assert packages(loaded(project, "run", "suite.yaml", "--no-baseline-zip")) == {*RUN, "regex"}
+
+
+def test_a_run_loads_what_it_uses_of_ours(project):
+    modules = loaded(project, "run", "suite.yaml", "--no-baseline-zip")
+
+    def within(package: str) -> set[str]:
+        return {name.removeprefix(f"{package}.") for name in modules if name.startswith(f"{package}.")}
+
+    assert within("evalgate.cli") == {"run", "shell"}
+    assert not within("evalgate.adapters.trace_formats.readers")
+    assert not within("evalgate.adapters.trace_formats.spans")
+    assert "evalgate.adapters.github" not in modules
+    assert "evalgate.reporting.exports.sarif" not in modules
+    assert "evalgate.reporting.own_template" not in modules
+    assert "evalgate.evaluators.output_contains" in modules
+    assert "evalgate.evaluators.tool_sequence" not in modules
+
+
+@pytest.mark.parametrize("words", [["--version"], ["validate", "suite.yaml"]], ids=" ".join)
+def test_what_renders_is_not_loaded_where_nothing_is_rendered(project, words):
+    assert "evalgate.reporting.render" not in loaded(project, *words)

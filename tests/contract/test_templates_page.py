@@ -1,0 +1,69 @@
+"""docs/templates.md against the blocks, the view and the rules it describes; its example works."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+from documents import ROOT, blocks, cells
+from results_builder import a_baseline, a_change, a_scenario, a_suite, results
+
+from evalgate.models.template_file import TemplateFile
+from evalgate.reporting import view
+from evalgate.reporting.render import render_comment
+from evalgate.reporting.template_rules import FILTERS, LOOP, PARTS, TAGS
+
+PAGE = "docs/templates.md"
+RECORDS = {
+    "alert": view.Alert,
+    "suite": view.SuiteRow,
+    "figure": view.Figure,
+    "failure": view.Failure,
+    "check": view.CheckRow,
+    "scenario": view.ScenarioRow,
+    "sum": view.SumRow,
+    "lost": view.LostCheck,
+    "variant": view.VariantRow,
+}
+
+
+def names(record) -> list[str]:
+    return [field.name for field in fields(record)]
+
+
+def text() -> str:
+    return (ROOT / PAGE).read_text(encoding="utf-8")
+
+
+def test_every_block_is_described_in_its_order():
+    ours = (ROOT / "evalgate/reporting/templates/comment.md.j2").read_text(encoding="utf-8")
+    assert cells(PAGE, "Blocks", column=1) == re.findall(r"{% block (\w+) %}", ours)
+
+
+def test_every_field_of_the_report_is_described_in_its_order():
+    assert cells(PAGE, "What a template sees", column=1) == names(view.Report)
+
+
+def test_every_field_of_what_is_in_it_is_described():
+    rows = dict(re.findall(r"^\| (\w+) \| (`.*) \|$", text().partition("| a | has |")[2], re.MULTILINE))
+    assert {name: re.findall(r"`(\w+)`", row) for name, row in rows.items()} == {
+        name: names(record) for name, record in RECORDS.items()
+    }
+
+
+def test_every_part_filter_and_tag_is_described():
+    section = text().partition("## What a template may say")[2].partition("\n## ")[0]
+    for name in PARTS:
+        assert f"{{{{ {name}(" in section
+    for name in [*FILTERS, *(f"loop.{name}" for name in LOOP), *(f"<{tag}>" for tag in TAGS)]:
+        assert f"`{name}" in section
+
+
+def test_the_example_is_a_template_that_works():
+    [example] = [block.text for block in blocks("jinja") if block.document == PAGE]
+    scenarios = [a_scenario("refund", "HARD_FAIL", a_change("broken")), a_scenario("greeting")]
+    document = results([a_suite("support", scenarios, "fail")], "fail", baseline=a_baseline())
+    told = render_comment(document, key="gate", template=TemplateFile("x.md.j2", example))
+    assert "**Owner** @support-agents" in told
+    assert "### ` refund ` \u26d4\u00a0HARD\u00a0FAIL\n\n- ` check `: " in told
+    assert "Passing" not in told

@@ -1,0 +1,97 @@
+"""The image itself: built from the Dockerfile, run as root on a checkout that belongs to somebody else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from fakes.containers import engine
+from span_containers import otlp, protobuf
+
+ROOT = Path(__file__).resolve().parents[2]
+ENGINE = engine()
+RUNNERS_USER = 1001
+pytestmark = [
+    pytest.mark.skipif(
+        ENGINE is None, reason="no container engine here: needs docker, or buildah and podman with ../shared"
+    ),
+    pytest.mark.xdist_group("image"),
+]
+JOB = {
+    "GITHUB_EVENT_NAME": "workflow_dispatch",
+    "GITHUB_REPOSITORY": "acme/agent",
+    "GITHUB_REPOSITORY_ID": "1001",
+    "GITHUB_SHA": "a" * 40,
+    "GITHUB_RUN_ID": "9001",
+    "INPUT_BASELINE": "none",
+    "INPUT_COMMENT": "off",
+    "INPUT_CONFIG": "evals/support.yaml",
+}
+COSTS = """\
+suite: costs
+traces: ["../traces/run.pb"]
+scenarios:
+  - {id: run, assertions: [{type: cost_limit, max_usd: 1, required: true}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def image():
+    ENGINE.build()
+    return ENGINE
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The example agent's repository, owned by the runner's user where that can be arranged."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / "examples" / "support-agent", folder)
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, RUNNERS_USER, RUNNERS_USER)
+    return folder
+
+
+def outputs(ended):
+    return dict(line.split("=", 1) for line in ended.written("set_output").splitlines())
+
+
+def test_a_green_run__leaves_its_verdict_for_the_job(image, checkout, tmp_path):
+    ended = image.run(checkout, tmp_path / "job", {**JOB, "INPUT_TRACES": "traces/main/*.jsonl"})
+    assert ended.code == 0, ended.log
+    assert outputs(ended)["verdict"] == "pass"
+    assert (checkout / ".evalgate" / "results.json").is_file()
+    assert "EvalGate passed" in ended.written("step_summary")
+
+
+def test_a_red_run__fails_the_step(image, checkout, tmp_path):
+    ended = image.run(checkout, tmp_path / "job", {**JOB, "INPUT_TRACES": "traces/pr/*.jsonl"})
+    assert ended.code == 1, ended.log
+    assert outputs(ended)["verdict"] == "fail"
+    assert "::error" in ended.log
+
+
+def test_the_image_reads_protobuf_and_knows_what_models_cost(image, checkout, tmp_path):
+    known = json.dumps(otlp()).replace('"m-1"', '"gpt-4o-mini"').replace('"p"', '"openai"')
+    (checkout / "traces" / "run.pb").write_bytes(protobuf(json.loads(known)))
+    (checkout / "evals" / "cost.yaml").write_text(COSTS)
+    ended = image.run(checkout, tmp_path / "job", {**JOB, "INPUT_CONFIG": "evals/cost.yaml"})
+    assert ended.code == 0, ended.log
+    assert float(outputs(ended)["cost-usd"]) > 0
+
+
+def test_a_workspace_that_shadows_the_standard_library__is_not_imported(image, checkout, tmp_path):
+    (checkout / "json.py").write_text("raise SystemExit(99)")
+    (checkout / "evalgate.py").write_text("raise SystemExit(99)")
+    ended = image.run(checkout, tmp_path / "job", {**JOB, "INPUT_TRACES": "traces/main/*.jsonl"})
+    assert ended.code == 0, ended.log
+
+
+def test_outside_a_job__one_line_says_what_is_missing(image, checkout, tmp_path):
+    ended = image.run(checkout, tmp_path / "job", {})
+    assert ended.code == 2, ended.log
+    assert "GITHUB_REPOSITORY" in ended.log
+    assert "Traceback" not in ended.log

@@ -1,0 +1,162 @@
+"""The word for what made a recording, and a gate that watches the same files."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from evalgate.adapters.fingerprints import FileFingerprints
+from evalgate.adapters.workspace import Workspace
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+from evalgate.errors import OverLimit, RefusedPath
+
+SUITE = """\
+version: 1
+suite: s
+traces: [../traces/*.json]
+policy: {fail_on: [stale_evidence], freshness: {watch: ["agent/**", prompt.md], require: head}}
+scenarios:
+  - {id: a, assertions: [{contains: x}]}
+"""
+GLOBS = ("agent/**", "prompt.md")
+
+
+@pytest.fixture
+def project(tmp_path):
+    for name in ("agent/deep", "evals", "traces"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "agent/main.py").write_text("print(1)")
+    (tmp_path / "agent/deep/tool.py").write_text("print(2)")
+    (tmp_path / "prompt.md").write_text("Be kind.")
+    (tmp_path / "evals/s.yaml").write_text(SUITE)
+    return tmp_path
+
+
+def command(project, *arguments):
+    out, err = io.StringIO(), io.StringIO()
+    code = main(arguments, Shell(out, err, {}, str(project)))
+    return SimpleNamespace(code=code, out=out.getvalue(), err=err.getvalue())
+
+
+def fingerprint(project, *globs):
+    told = command(project, "fingerprint", *(globs or GLOBS))
+    assert told.code == 0, told.err
+    return told.out.strip()
+
+
+def test_it_is_the_sha256_of_sorted_digests_and_paths(project):
+    import hashlib
+
+    lines = [
+        f"{hashlib.sha256((project / path).read_bytes()).hexdigest()}  {path}\n"
+        for path in ("agent/deep/tool.py", "agent/main.py", "prompt.md")
+    ]
+    assert fingerprint(project) == hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def test_neither_the_order_of_globs_nor_times_nor_modes_nor_other_files_change_it(project):
+    before = fingerprint(project)
+    os.utime(project / "prompt.md", (1, 1))
+    (project / "prompt.md").chmod(0o755)
+    (project / "other.md").write_text("x")
+    assert fingerprint(project, *reversed(GLOBS), "agent/main.py") == before
+
+
+@pytest.mark.parametrize("change", ["content", "name", "new", "gone"])
+def test_any_change_of_a_watched_file_changes_it(project, change):
+    before = fingerprint(project)
+    file = project / "agent/main.py"
+    if change == "content":
+        file.write_text("print(3)")
+    elif change == "name":
+        file.rename(project / "agent/other.py")
+    elif change == "new":
+        (project / "agent/new.py").write_text("")
+    else:
+        file.unlink()
+    assert fingerprint(project) != before
+
+
+def test_a_glob_that_finds_nothing_is_a_mistake(project):
+    told = command(project, "fingerprint", "agnet/**")
+    assert (told.code, told.out) == (2, "")
+    assert "no file matches 'agnet/**'" in told.err
+
+
+def test_watched_files_that_are_too_large_are_refused(project):
+    with pytest.raises(OverLimit, match="larger than 10 bytes"):
+        FileFingerprints(Workspace(None, str(project)), 10).of(GLOBS)
+
+
+def test_in_a_job_nothing_outside_the_workspace_is_watched(project):
+    (project / "agent/link.py").symlink_to("/etc/passwd")
+    inside = FileFingerprints(Workspace(str(project), str(project)))
+    for globs in (["agent/**"], ["../**"]):
+        with pytest.raises(RefusedPath):
+            inside.of(globs)
+
+
+# --- the gate -------------------------------------------------------------------------------------------------
+
+
+def recorded(project, **told):
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x"}]
+    content = {"schema": "evalgate.trace/1", "scenario_id": "a", "messages": messages, **told}
+    (project / "traces/a.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("where", ["fields", "metadata"])
+def test_a_recording_by_the_files_as_they_are_passes(project, where):
+    origin = {"commit": "a" * 40, "agent_hash": fingerprint(project)}
+    metadata = {f"evalgate.{name}": value for name, value in origin.items()}
+    recorded(project, **(origin if where == "fields" else {"metadata": metadata}))
+    assert command(project, "run", "--commit", "a" * 40).code == 0
+
+
+def test_a_recording_by_earlier_files_fails(project):
+    recorded(project, commit="a" * 40, agent_hash=fingerprint(project))
+    (project / "prompt.md").write_text("Be quick.")
+    told = command(project, "run", "--commit", "a" * 40)
+    assert told.code == 1
+    assert "failed: 1 scenario relied on stale evidence" in told.out
+
+
+def test_without_a_commit_a_shell_is_told_how_to_give_it(project):
+    recorded(project, commit="a" * 40, agent_hash=fingerprint(project))
+    assert command(project, "run").code == 1
+    results = json.loads((project / ".evalgate/results.json").read_text())
+    assert "give --commit" in results["reasons"][0]["message"]
+
+
+def test_files_to_watch_that_are_not_there_end_the_run(project):
+    recorded(project)
+    (project / "prompt.md").unlink()
+    told = command(project, "run")
+    assert told.code == 2
+    assert "no file matches 'prompt.md'" in told.err
+
+
+def test_approvals_lie_in_the_working_folder_of_a_shell(project):
+    (project / "evals/s.yaml").write_text(
+        SUITE.split("policy", maxsplit=1)[0] + SUITE[SUITE.index("scenarios") :]
+    )
+    recorded(project)
+    (project / "evals/s.yaml").write_text(
+        (project / "evals/s.yaml").read_text().replace("contains: x", "contains: y, required: true")
+    )
+    assert command(project, "run").code == 1
+    approval = "{suite: s, scenario: a, reason: known, who: Ana, until: 2999-01-01}"
+    (project / "evalgate-approvals.yaml").write_text(f"approvals: [{approval}]\n")
+    told = command(project, "run")
+    assert told.code == 0
+    assert "approval approved: s / a: expires in" in told.out
+    (project / "evalgate-approvals.yaml").write_text("approvals: [{suit: s}]\n")
+    for verb in ("run", "validate"):
+        told = command(project, verb)
+        assert told.code == 2
+        assert "evalgate-approvals.yaml:1:13" in told.err

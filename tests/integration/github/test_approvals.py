@@ -1,0 +1,112 @@
+"""Approvals of a pull request's base, of the workspace, and what can't be had."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fakes.agent import ours, record, trace
+
+from evalgate.adapters.github import ApprovalsInCommit
+from evalgate.errors import Forbidden, OverLimit, Unreachable
+from evalgate.models.approval import FILE, ApprovalFile
+
+pytestmark = pytest.mark.shared
+
+APPROVAL = """\
+approvals:
+  - {suite: support, scenario: refund, reason: outage, who: Ana, until: 2099-12-31}
+"""
+
+
+@pytest.fixture
+def base(hub):
+    return hub.state["pulls"]["7"]["base"]["sha"]
+
+
+@pytest.fixture
+def failing(workspace):
+    record(workspace, trace(tool="other"))
+    return workspace
+
+
+def told_of(workspace):
+    results = json.loads((workspace / ".evalgate/results.json").read_text())
+    return results, [each["status"] for each in results["approvals"]]
+
+
+def test_the_file_of_the_commit_is_read(hub, client, base):
+    hub.write(FILE, APPROVAL.encode(), base)
+    assert ApprovalsInCommit(client, base).read() == ApprovalFile(FILE, APPROVAL.encode())
+
+
+def test_a_commit_without_the_file_approves_nothing(client, base):
+    assert ApprovalsInCommit(client, base).read() is None
+
+
+def test_a_file_that_is_too_large_is_refused(hub, client, base):
+    hub.write(FILE, b"#" * 256_001, base)
+    with pytest.raises(OverLimit, match="larger than 256,000 bytes"):
+        ApprovalsInCommit(client, base).read()
+
+
+@pytest.mark.parametrize(("fault", "error"), [("forbidden", Forbidden), ("reset", Unreachable)])
+def test_what_github_does_not_give_is_told(hub, client, base, fault, error):
+    hub.fail({"kind": fault}, path="/contents/", times=20)
+    with pytest.raises(error):
+        ApprovalsInCommit(client, base).read()
+
+
+def test_without_an_approval_the_failure_blocks(act, failing):
+    assert act().exit_code == 1
+    assert told_of(failing)[1] == []
+
+
+def test_an_approval_of_the_base_lets_a_failure_pass(hub, act, failing, base):
+    hub.write(FILE, APPROVAL.encode(), base)
+    assert act().exit_code == 0
+    assert told_of(failing)[1] == ["active"]
+    [body] = ours(hub)
+    assert "Ana: outage" in body
+
+
+def test_a_pull_request_does_not_approve_its_own_failure(hub, act, failing):
+    (failing / FILE).write_text(APPROVAL)
+    assert act().exit_code == 1
+    assert told_of(failing)[1] == ["proposed"]
+    [body] = ours(hub)
+    assert "added by this pull request" in body
+
+
+def test_it_does_where_the_workflow_says_so(act, failing):
+    (failing / FILE).write_text(APPROVAL)
+    assert act(approvals_from="head").exit_code == 0
+    assert told_of(failing)[1] == ["active"]
+
+
+def test_on_other_events_the_workspaces_approvals_count(act, failing):
+    (failing / FILE).write_text(APPROVAL)
+    assert act("workflow_dispatch").exit_code == 0
+    assert told_of(failing)[1] == ["active"]
+
+
+def test_approvals_that_github_does_not_give_are_a_warning_and_approve_nothing(hub, act, failing, base):
+    hub.write(FILE, APPROVAL.encode(), base)
+    hub.fail({"kind": "forbidden"}, path="/contents/")
+    assert act().exit_code == 1
+    results, approvals = told_of(failing)
+    assert approvals == []
+    assert any("nothing is approved" in each["message"] for each in results["warnings"])
+
+
+def test_a_mistake_in_the_pull_requests_file_ends_its_run(act, failing):
+    (failing / FILE).write_text("approvals: [{suite: support}]")
+    assert act().exit_code == 2
+    assert told_of(failing)[0]["verdict"] == "invalid"
+
+
+def test_approvals_that_are_a_link_are_not_followed(act, failing, tmp_path):
+    (tmp_path / "secret").write_text(APPROVAL)
+    (failing / FILE).symlink_to(tmp_path / "secret")
+    assert act("workflow_dispatch").exit_code == 2
+    assert told_of(failing)[0]["reasons"][0]["code"] == "refused_path"

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+from fakes.hub import site_of
+
+from evalgate.adapters.github import Budget, Client
+from evalgate.adapters.github.check_runs import CheckRuns
+from evalgate.errors import Forbidden, Unreachable
+from evalgate.models.annotation import Annotation
+from evalgate.models.check_run import CheckRun
+
+pytestmark = pytest.mark.shared
+
+HEAD = "a" * 40
+
+
+def check(*annotations, **changes):
+    made = CheckRun("EvalGate (k)", HEAD, "failure", "Failed: 1 scenario", "## told", annotations)
+    return made._replace(**changes)
+
+
+def numbered(count):
+    return [Annotation("error", f"s{n}", f"m{n}", "evals/s.yaml", n + 1, 3) for n in range(count)]
+
+
+def written(hub):
+    [found] = hub.state["check_runs"]
+    return found
+
+
+def test_a_check_run_is_complete_with_its_verdict_summary_and_page(hub, client):
+    CheckRuns(client).post(check(details_url="https://github.com/acme/agent/actions/runs/1"))
+    found = written(hub)
+    assert (found["name"], found["head_sha"], found["status"]) == ("EvalGate (k)", HEAD, "completed")
+    assert (found["conclusion"], found["output"]["summary"]) == ("failure", "## told")
+    assert found["details_url"].endswith("/runs/1")
+    assert found["external_id"].startswith("evalgate-")
+
+
+def test_an_annotation_stands_at_its_line_and_column(hub, client):
+    CheckRuns(client).post(check(Annotation("error", "refund", "no refund", "evals/s.yaml", 12, 9)))
+    assert written(hub)["annotations"] == [
+        {
+            "path": "evals/s.yaml",
+            "start_line": 12,
+            "end_line": 12,
+            "start_column": 9,
+            "end_column": 9,
+            "annotation_level": "failure",
+            "title": "refund",
+            "message": "no refund",
+        }
+    ]
+
+
+@pytest.mark.parametrize(("count", "requests"), [(0, 1), (50, 1), (51, 2), (151, 4)])
+def test_annotations_go_in_batches_of_fifty_in_their_order(hub, client, count, requests):
+    CheckRuns(client).post(check(*numbered(count)))
+    assert [told["title"] for told in written(hub)["annotations"]] == [f"s{n}" for n in range(count)]
+    assert len(hub.requests) == requests
+
+
+@pytest.mark.parametrize(
+    "place", [(None, None), ("/etc/passwd", 3), ("../s.yaml", 3), ("a\n::b", 3), ("s.yaml", None)]
+)
+def test_an_annotation_without_a_place_in_the_repository_is_left_to_the_summary(hub, client, place):
+    CheckRuns(client).post(check(Annotation("error", "t", "m", *place)))
+    assert written(hub)["annotations"] == []
+
+
+def test_texts_of_strangers_are_cleaned_and_cut(hub, client):
+    CheckRuns(client).post(
+        check(Annotation("error", "t" * 999, "a\u202eb\x1b[31m\n" + "m" * 99_999, "s.yaml", 1))
+    )
+    [told] = written(hub)["annotations"]
+    assert len(told["title"]) < 255
+    assert len(told["message"].encode()) < 64 * 1024
+    assert told["message"].isprintable()
+    assert "\u202e" not in told["message"]
+
+
+@pytest.mark.parametrize(
+    "fault", [{"kind": "commit_then_reset"}, {"kind": "commit_then_status", "status": 502}, {"kind": "reset"}]
+)
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_lost_answer_doubles_neither_the_check_run_nor_an_annotation(hub, client, method, fault):
+    hub.fail(fault, method=method, path="check-runs")
+    CheckRuns(client).post(check(*numbered(120)))
+    assert [told["title"] for told in written(hub)["annotations"]] == [f"s{n}" for n in range(120)]
+
+
+def test_a_check_run_of_an_earlier_run_is_not_taken_for_the_lost_one(hub, client):
+    CheckRuns(client).post(check())
+    hub.fail({"kind": "reset"}, method="POST", path="check-runs")
+    CheckRuns(client).post(check(conclusion="success"))
+    assert [found["conclusion"] for found in hub.state["check_runs"]] == ["failure", "success"]
+
+
+def test_a_token_without_checks_write_is_told_so(hub, budget):
+    client = Client(site_of(hub, "ghs_readonly"), budget)
+    with pytest.raises(Forbidden, match="checks=write"):
+        CheckRuns(client).post(check())
+    client.close()
+
+
+def test_a_server_in_trouble_is_unreachable_within_the_budget(hub, site):
+    hub.fail({"kind": "hang", "seconds": 2}, times=-1, path="check-runs")
+    client = Client(site, Budget(0.5))
+    with pytest.raises(Unreachable):
+        CheckRuns(client).post(check())
+    client.close()

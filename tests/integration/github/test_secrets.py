@@ -1,0 +1,92 @@
+"""Ways to get a token out of a run: none of them ends in the log, an output, a file or another host."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from fakes.agent import on_main, ours
+
+from evalgate.action import run
+from evalgate.adapters.github import Budget, Step
+
+pytestmark = pytest.mark.shared
+
+PASSWORD = "pr0xy-passw0rd"
+CLOSED = f"http://someone:{PASSWORD}@127.0.0.1:9"
+TOKEN = "ghs_write"
+
+
+@pytest.fixture
+def everything(runner, workspace):
+    """Runs the gate; all that it printed but its masks, and all that it wrote."""
+
+    def go(event="pull_request", *, more=None, **inputs):
+        environ = {**runner.environment(event, debug="true", **inputs), **(more or {})}
+        console = io.StringIO()
+        files = environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]
+        code = run(environ, Step(console, *files), Budget(pace=0.02))
+        printed = [line for line in console.getvalue().split("\n") if not line.startswith("::add-mask::")]
+        left = [path for path in (workspace / ".evalgate").iterdir() if path.suffix != ".zip"]
+        return code, "\n".join([*printed, *(Path(path).read_text() for path in (*files, *left))])
+
+    return go
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
+def test_the_password_of_a_proxy_that_does_not_answer(everything, variable):
+    code, shown = everything(more={variable: CLOSED})
+    assert code == 0
+    assert "the proxy" in shown
+    assert PASSWORD not in shown
+
+
+def test_a_netrc_in_the_home_that_all_actions_of_a_job_share(hub, runner, tmp_path, monkeypatch):
+    (tmp_path / ".netrc").write_text("default login mallory password stolen\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert runner.act().exit_code == 0
+    told = {request["headers"].get("Authorization") for request in hub.requests}
+    assert told <= {f"Bearer <{TOKEN}>", None}
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("request_redirected", ["issues/list-comments", "issues/create-comment"])
+def test_a_redirect_to_another_host_gets_nothing(hub, everything, status, request_redirected):
+    place = f"http://127.0.0.2:{hub.info.blob.rpartition(':')[2]}/steal?was={TOKEN}"
+    hub.fail({"kind": "redirect", "status": status, "location": place}, times=-1, op=request_redirected)
+    code, shown = everything()
+    assert code == 0
+    assert "must not go" in shown
+    assert TOKEN not in shown
+    assert not [request for request in hub.requests if request["path"] == "/steal"]
+    assert ours(hub) == []
+
+
+def test_a_list_of_comments_that_leads_to_another_host_and_repeats_the_token(hub, everything):
+    link = f'<http://127.0.0.2:9/x?{TOKEN}>; rel="next"'
+    page = {"kind": "status", "status": 200, "headers": {"Link": link}, "body": []}
+    hub.fail(page, times=-1, op="issues/list-comments")
+    code, shown = everything()
+    assert code == 0
+    assert "another host" in shown
+    assert TOKEN not in shown
+
+
+def test_an_answer_whose_address_repeats_the_token(hub, everything):
+    body = {"id": 5, "html_url": f"https://github.com/{TOKEN}\n::error::{TOKEN}", "body": TOKEN}
+    hub.fail({"kind": "status", "status": 201, "body": body}, op="issues/create-comment")
+    _, shown = everything()
+    assert TOKEN not in shown
+
+
+@pytest.mark.parametrize("call", ["CreateArtifact", "FinalizeArtifact"])
+def test_an_artifact_service_that_repeats_its_token(hub, everything, call):
+    on_main(hub)
+    token = hub.info.runtime_token
+    answer = {"ok": True, "signed_upload_url": f"ftp://{token}@x/{token}", "artifact_id": token}
+    hub.fail({"kind": "status", "status": 200, "body": answer}, times=-1, op=f"results/{call}")
+    code, shown = everything("push")
+    assert code == 0
+    assert "the baseline was not uploaded" in shown
+    assert token not in shown

@@ -1,0 +1,72 @@
+"""What recordings of each format tell, as a table for docs/traces.md; run as a script it writes it there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from documents import ROOT
+
+from evalgate.adapters.trace_formats.detect import FORMATS
+from evalgate.adapters.trace_formats.source import TraceFiles
+from evalgate.adapters.workspace import Workspace
+from evalgate.models.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from evalgate.models.trace import TraceRecord
+
+RECORDINGS = ROOT / "tests" / "recordings"
+DOCUMENT = ROOT / "docs" / "traces.md"
+BEGIN, END = "<!-- table: make docs writes it -->\n", "<!-- end of the table -->"
+EXPECTATIONS = "adk-evalset"
+"""The format that tells what is expected; there is no recording of it."""
+
+TELLS: dict[str, Callable[[Trace], bool]] = {
+    "messages": lambda trace: bool(trace.messages),
+    "calls": lambda trace: bool(trace.agent_calls),
+    "arguments": lambda trace: any(call["arguments"] is not None for call in trace.agent_calls),
+    "results": lambda trace: any(call["result_text"] is not None for call in trace.agent_calls),
+    "errors": lambda trace: any(call["status"] == "error" for call in trace.agent_calls),
+    "tokens": lambda trace: any(trace.usage[name] for name in ("input_tokens", "total_tokens")),
+    "cost": lambda trace: trace.cost["usd"] is not None,
+    "latency": lambda trace: trace.latency["total_ms"] is not None,
+    "final response": lambda trace: bool(trace.response["content"]),
+}
+
+
+def recorded(folder: Path = RECORDINGS) -> list[TraceRecord]:
+    """Everything that is read below a folder."""
+    return list(TraceFiles(Workspace(None, str(folder))).read(["**/*"], ""))
+
+
+def told(records: Iterable[TraceRecord]) -> dict[str, set[str]]:
+    """By format, what at least one of its recordings tells."""
+    found: dict[str, set[str]] = {}
+    for trace in records:
+        if isinstance(trace, Trace):
+            known = {name for name, tells in TELLS.items() if tells(trace)}
+            found.setdefault(trace.source.format, set()).update(known)
+    return found
+
+
+def table(found: dict[str, set[str]]) -> str:
+    """One row a format, in the order in which they are asked."""
+    rows = [f"| format | {' | '.join(TELLS)} |", f"|---{'|---' * len(TELLS)}|"]
+    for known in FORMATS:
+        if known.name in found:
+            cells = ["yes" if name in found[known.name] else "" for name in TELLS]
+            rows.append(f"| `{known.name}` | {' | '.join(cells)} |".replace("  ", " "))
+    return "".join(f"{row}\n" for row in rows)
+
+
+def in_document(text: str) -> str:
+    """The table as it stands between the marks."""
+    return text.split(BEGIN)[1].split(END, maxsplit=1)[0]
+
+
+if __name__ == "__main__":
+    before, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
+    _, after = rest.split(END)
+    DOCUMENT.write_text(f"{before}{BEGIN}{table(told(recorded()))}{END}{after}", encoding="utf-8")

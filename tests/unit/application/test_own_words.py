@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from results_builder import a_scenario, a_suite, results
+
+from evalgate.application.own_words import Wording, write_comment
+from evalgate.models.template_file import TemplateFile
+
+DOCUMENT = results([a_suite("s", [a_scenario()])])
+HEAD = '{% extends "comment.md.j2" %}\n'
+
+
+def written(text):
+    return write_comment(DOCUMENT, Wording("k", 60_000, template=TemplateFile("own.md.j2", text)))
+
+
+def test_a_template_of_use_words_the_comment():
+    comment, warnings = written(f"{HEAD}{{% block footer %}}Bye.{{% endblock %}}")
+    assert comment.endswith("\nBye.\n")
+    assert warnings == []
+
+
+def test_a_template_of_no_use_gives_way_to_our_words_and_is_told_with_its_line():
+    comment, warnings = written(f"{HEAD}{{% block footer %}}{{{{ report.nothing }}}}{{% endblock %}}")
+    assert (comment, []) == write_comment(DOCUMENT, Wording("k", 60_000))
+    [warning] = warnings
+    assert "own.md.j2:2: no field `nothing` here" in warning

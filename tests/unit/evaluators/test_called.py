@@ -1,0 +1,71 @@
+"""Calls that are looked up are all that could match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from builders import make_call
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from evalgate.evaluators.called import Called
+from evalgate.evaluators.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, Entry, compile_steps
+
+if TYPE_CHECKING:
+    from evalgate.models.trace import ToolCall
+
+PLAIN = st.sampled_from([None, True, 1, 1.0, 2, "ab", "a", "", [1], [1, {"x": "a"}], {"x": 1}, {}])
+DEMANDS = PLAIN | st.sampled_from(
+    [
+        {"$regex": "a"},
+        {"$regex": "ab?"},
+        {"$regex": "^b|a"},
+        {"$any": True},
+        {"$absent": True},
+        {"$approx": 1.5, "$tol": 0.5},
+        {"$in": ["ab", 1, [1]]},
+        {"$len": {"lte": 1}},
+        {"$unordered": [1]},
+        [1, {"x": {"$regex": "a"}}],
+    ]
+)
+ARGUMENTS = st.none() | st.dictionaries(st.sampled_from("pq"), PLAIN, max_size=2)
+
+
+def called(name: str, arguments: Any, status: Any) -> ToolCall:
+    call: ToolCall = make_call(name, status=status)
+    call["arguments"] = arguments
+    return call
+
+
+CALLS = st.lists(
+    st.builds(called, st.sampled_from(["a", "ab"]), ARGUMENTS, st.sampled_from(["ok", "missing"])),
+    max_size=12,
+)
+STEPS: st.SearchStrategy[Any] = st.sampled_from(["a", "a*", "*"]) | st.builds(
+    lambda tool, args, status, mode: {"tool": tool, "args": args, "status": status, "args_match": mode},
+    st.sampled_from(["a", "ab", "a*"]),
+    st.dictionaries(st.sampled_from("pq"), DEMANDS, max_size=2),
+    st.sampled_from(["ok", "any"]),
+    st.sampled_from(["subset", "exact", "superset", "ignore"]),
+)
+ENTRIES = TypeAdapter[list[Any]](list[Entry])
+
+
+@given(
+    st.lists(STEPS | st.builds(lambda steps: {"one_of": steps}, st.lists(STEPS, min_size=1)), max_size=4),
+    CALLS,
+)
+def test_candidates__leave_out_no_call_that_a_step_accepts(raw: list[Any], calls: list[ToolCall]) -> None:
+    steps = compile_steps(ENTRIES.validate_python(raw))
+    found = Called(calls, steps.kinds, 10**6)
+    for kind, alternatives in enumerate(steps.kinds):
+        candidates = found.candidates(kind)
+        assert list(candidates) == sorted(set(candidates))
+        for at, call in enumerate(calls):
+            fitting = [wanted for wanted in alternatives if wanted.fits_name(call["name"])]
+            best = min((wanted.judge(call) for wanted in fitting), default=DIFFERS)
+            assert best == DIFFERS or at in candidates
+            for found.level in (MATCHES, UNKNOWN, BROKEN):
+                assert found.accepts(kind, at) == (best <= found.level)

@@ -1,0 +1,114 @@
+"""Agent or rules: every row of the table."""
+
+from itertools import product
+
+import pytest
+
+from evalgate.gate.cause import Crossed, Judged, cause_of
+
+PASS, FAIL = Judged("PASS", 1.0), Judged("FAIL", 0.0)
+SIDES = {"P": PASS, "F": FAIL, "?": None}
+"""Before, now, now by the old rules, before by the new ones."""
+TABLE = {
+    "PFPF": "rules_stricter",
+    "PFPP": "together",
+    "PFP?": "rules_stricter",
+    "PFFP": "agent",
+    "PFFF": "both",
+    "PFF?": "agent",
+    "PF?P": "agent",
+    "PF?F": "rules_stricter",
+    "PF??": "unknown",
+    "FPFP": "rules_looser",
+    "FPFF": "together",
+    "FPF?": "rules_looser",
+    "FPPF": "agent",
+    "FPPP": "both",
+    "FPP?": "agent",
+    "FP?P": "rules_looser",
+    "FP?F": "agent",
+    "FP??": "unknown",
+    **{f"PPF{each}": "masked" for each in "PF?"},
+    **{f"PP{now}{each}": None for now in "P?" for each in "PF?"},
+    **{f"FFP{each}": "outgrown" for each in "PF?"},
+    **{f"FF{now}{each}": None for now in "F?" for each in "PF?"},
+}
+
+
+def cause(row, least=0.05):
+    before, now, now_by_old, before_by_new = (SIDES[each] for each in row)
+    return cause_of(before, now, Crossed(now_by_old, before_by_new, "why"), least)
+
+
+def test_the_table__has_every_row():
+    rows = {"".join(row) for row in product("PF", "PF", "PF?", "PF?")}
+    assert set(TABLE) == rows
+
+
+@pytest.mark.parametrize("row", TABLE)
+def test_verdicts__make_the_cause(row):
+    found = cause(row)
+    assert (found and found.kind) == TABLE[row]
+
+
+@pytest.mark.parametrize("row", [row for row, kind in TABLE.items() if kind not in (None, "unknown")])
+def test_the_verdicts_it_rests_on__stand_in_the_cause(row):
+    found = cause(row)
+    sides = [SIDES[each] for each in row[2:]]
+    assert [found.now_by_old_rules, found.before_by_new_rules] == [each and each.verdict for each in sides]
+
+
+def mirrored(row):
+    return row.translate(str.maketrans("PF", "FP"))
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if row[0] != row[1]])
+def test_what_is_to_blame_for_a_break__is_to_praise_for_the_fix(row):
+    opposite = {"rules_stricter": "rules_looser", "rules_looser": "rules_stricter"}
+    kind = TABLE[row]
+    assert TABLE[mirrored(row)] == opposite.get(kind, kind)
+
+
+def test_the_sentences_that_people_look_for():
+    assert cause("PFPF").message == "the agent is the same, the rules got stricter"
+    assert "would fail under the baseline's rules" in cause("PPFP").message
+    assert cause("PF??").message.endswith("told apart: why")
+
+
+@pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
+def test_a_side_of_which_nothing_was_learned__has_no_cause(verdict):
+    nothing = Judged(verdict, None)
+    assert cause_of(nothing, PASS, Crossed(PASS, PASS), 0.05) is None
+    assert cause_of(PASS, nothing, Crossed(PASS, PASS), 0.05) is None
+
+
+@pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
+def test_a_crossed_judgement_that_taught_nothing__counts_as_unknown(verdict):
+    found = cause_of(PASS, FAIL, Crossed(Judged(verdict, 0.0), FAIL), 0.05)
+    assert (found.kind, found.now_by_old_rules) == ("rules_stricter", None)
+
+
+def scores(before, now, now_by_old, before_by_new, least=0.05):
+    sides = [
+        None if each is None else Judged("PASS", each) for each in (before, now, now_by_old, before_by_new)
+    ]
+    found = cause_of(sides[0], sides[1], Crossed(sides[2], sides[3]), least)
+    return found and found.kind
+
+
+@pytest.mark.parametrize(
+    ("figures", "kind"),
+    [
+        ((1.0, 0.8, 1.0, 0.8), "rules_stricter"),
+        ((1.0, 0.8, 0.8, 1.0), "agent"),
+        ((1.0, 0.8, 0.9, 0.9), "both"),
+        ((1.0, 0.8, 1.0, 1.0), "together"),
+        ((1.0, 0.8, None, None), "unknown"),
+        ((0.8, 1.0, 0.8, 1.0), "rules_looser"),
+        ((0.8, 1.0, 1.0, 0.8), "agent"),
+        ((1.0, 0.96, 0.9, 0.9), None),
+        ((0.90, 0.85, 1.0, 1.0), None),
+    ],
+)
+def test_a_score_that_moved_without_a_flip__is_told_apart_too(figures, kind):
+    assert scores(*figures) == kind

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+from builders import make_call, make_trace
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.gate.course_difference import MOST_STEPS, course_difference
+from evalgate.gate.courses import course_of
+from evalgate.models.behaviour import Sides
+
+LOOK, PAY, MAIL = ("look_up", {"id": 1}), ("pay", {"amount": 10}), ("mail", {"to": "a"})
+
+
+def differ(before, now):
+    return course_difference(course_of(before), course_of(now), 0, 3)
+
+
+def kinds(found):
+    return [(step.kind, step.name) for step in found.steps]
+
+
+def test_calls_that_went_came_changed_and_stayed_are_told_apart():
+    found = differ(make_trace([LOOK, PAY, MAIL]), make_trace([LOOK, ("pay", {"amount": 99}), ("log", {})]))
+    assert kinds(found) == [("same", "look_up"), ("changed", "pay"), ("removed", "mail"), ("added", "log")]
+    assert [tuple(each) for each in found.steps[1].changes] == [("amount", "10", "99")]
+    assert (found.trial_before, found.trial) == (0, 3)
+
+
+def test_calls_are_placed_by_turn_and_number():
+    found = differ(
+        make_trace([LOOK], turns=[("hi", "hello")]), make_trace([PAY, LOOK], turns=[("hi", "hello")])
+    )
+    added, same = found.steps
+    assert (added.before, added.now) == (None, (2, 1))
+    assert (same.before, same.now) == ((2, 1), (2, 2))
+
+
+@pytest.mark.parametrize(
+    ("now", "first"),
+    [
+        (make_trace([LOOK, PAY]), None),
+        (make_trace([LOOK, MAIL]), (1, "calls", 2, None)),
+        (make_trace([LOOK, ("pay", {"amount": 1})]), (1, "calls", 2, 2)),
+        (make_trace([LOOK, PAY], user="Hello!"), (1, "user", None, None)),
+        (make_trace([LOOK, PAY], "Finished."), (1, "answer", None, None)),
+        (make_trace([LOOK, PAY], None), (1, "answer", None, None)),
+        (make_trace([LOOK, PAY], status="incomplete"), (1, "end", None, None)),
+        (make_trace([LOOK, make_call("pay", {"amount": 10}, index=1, status="error")]), (1, "calls", 2, 2)),
+    ],
+)
+def test_the_first_departure_is_named(now, first):
+    assert differ(make_trace([LOOK, PAY]), now).first == first
+
+
+def test_an_earlier_turn_departs_first_and_words_only_where_nothing_else_does():
+    before = make_trace([LOOK], turns=[("hi", "hello"), ("and", "so")])
+    assert differ(before, make_trace([PAY], turns=[("hi", "good day"), ("and", "so")])).first == (
+        3,
+        "calls",
+        1,
+        None,
+    )
+    assert differ(before, make_trace([PAY], turns=[("hi", "hello"), ("or", "so")])).first == (
+        2,
+        "user",
+        None,
+        None,
+    )
+    assert differ(before, make_trace([LOOK], turns=[("hi", "good day"), ("and", "so")])).first == (
+        1, "words", None, None,
+    )  # fmt: skip
+
+
+def test_words_of_a_turn_stand_side_by_side():
+    found = differ(make_trace(turns=[("hi", "hello")]), make_trace(turns=[("hi", "good day")]))
+    assert [tuple(said) for said in found.said] == [(1, "agent", "hello", "good day")]
+
+
+def test_a_call_that_ended_otherwise_says_so():
+    found = differ(make_trace([make_call("f")]), make_trace([make_call("f", status="error", result="no")]))
+    assert (found.steps[0].kind, found.steps[0].outcome) == ("same", Sides("ok", "error"))
+
+
+def test_an_equal_call_that_was_answered_otherwise_shows_both_answers():
+    found = differ(make_trace([make_call("f", result="open")]), make_trace([make_call("f", result="closed")]))
+    assert found.steps[0].answer == Sides("open", "closed")
+    assert found.first is None
+
+
+def test_a_recording_that_broke_off_says_so():
+    now = make_trace(status="error", error={"type": "Timeout", "message": "took too long"})
+    found = differ(make_trace(), now)
+    assert (found.status, found.error) == (Sides("ok", "error"), Sides(None, "took too long"))
+
+
+def test_of_very_many_calls_those_that_differ_are_told():
+    calls = [("f", {"n": n}) for n in range(900)]
+    found = differ(make_trace(calls), make_trace([*calls[:500], ("f", {"n": -1}), *calls[501:]]))
+    assert kinds(found) == [("same", "f")] * 2 + [("changed", "f")] + [("same", "f")] * 2
+    assert found.steps_left == 895
+
+
+def test_differences_without_end_are_cut_and_counted():
+    found = differ(make_trace([("f", {"n": n}) for n in range(450)]), make_trace([("g", {})] * 450))
+    assert len(found.steps) == MOST_STEPS
+    assert found.steps_left == 900 - MOST_STEPS
+
+
+calls = st.lists(
+    st.tuples(st.sampled_from("ab"), st.fixed_dictionaries({"x": st.integers(0, 2)})), max_size=5
+)
+
+
+@given(calls, st.sampled_from(["Done.", "No.", None]))
+def test_a_recording_held_against_itself_differs_in_nothing(made, answer):
+    found = differ(make_trace(made, answer), make_trace(made, answer))
+    assert {step.kind for step in found.steps} <= {"same"}
+    assert (found.first, found.said, found.response, found.status, found.error) == (None, [], [], None, None)
+
+
+@given(calls, calls)
+def test_swapping_the_sides_swaps_what_went_and_what_came(before, now):
+    def counts(one, other, kind):
+        return sum(step.kind == kind for step in differ(make_trace(one), make_trace(other)).steps)
+
+    assert counts(before, now, "removed") == counts(now, before, "added")
+    assert counts(before, now, "changed") == counts(now, before, "changed")

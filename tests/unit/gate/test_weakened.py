@@ -1,0 +1,55 @@
+"""A weakened gate as reasons of the decision, and in words."""
+
+from run_builders import make_run, make_scenario
+
+from evalgate.gate.decide import decide
+from evalgate.gate.weakened import weakened_reasons
+from evalgate.models.weakening import Weakening, Weakenings
+from evalgate.scoring.weakened import told
+from evalgate.suite.policy import Policy
+
+LOWERED = Weakening("threshold_lowered", "support", "s1", before="threshold: 0.9", after="threshold: 0.5")
+DROPPED = Weakening("fail_on_dropped", before="fail_on: broken")
+
+
+def reasons(*told, failing=("support", None)):
+    found = weakened_reasons(Weakenings(told, failing=frozenset(failing)))
+    return [(each.suite, each.scenario, each.message) for each in found]
+
+
+def test_each_place__gives_one_reason():
+    other = LOWERED._replace(kind="errors_allowed", before=None, after=None)
+    assert reasons(LOWERED, DROPPED, other) == [
+        ("support", "s1", "the threshold was lowered: threshold: 0.9 -> 0.5 (and 1 more)"),
+        (None, None, "less fails the gate: fail_on: broken"),
+    ]
+
+
+def test_a_place_where_it_fails_nothing__gives_none():
+    assert reasons(LOWERED, DROPPED, failing=["other"]) == []
+
+
+def decided(weakenings, *, report_only=False):
+    run = make_run(make_scenario("PASS"))
+    return decide(run, None, None, {}, run_policy=Policy(), report_only=report_only, weakenings=weakenings)
+
+
+def test_a_weakened_gate_that_fails__decides():
+    weakenings = Weakenings([LOWERED], failing=frozenset({"support"}))
+    found = decided(weakenings)
+    assert (found.verdict, found.exit_code, found.suite_verdicts) == ("fail", 1, {"support": "fail"})
+    assert decided(weakenings, report_only=True).exit_code == 0
+
+
+def test_a_weakened_gate_that_is_only_shown__decides_nothing():
+    found = decided(Weakenings([LOWERED]))
+    assert (found.verdict, found.reasons) == ("pass", [])
+
+
+def test_what_many_scenarios_share__is_counted_in_words():
+    whole = LOWERED._replace(scenario=None, scenarios=12)
+    assert told(whole) == "the threshold was lowered in 12 scenarios: threshold: 0.9 -> 0.5"
+    gone = Weakening("suite_removed", "support", before="3 scenarios", scenarios=3)
+    assert told(gone) == "the suite is gone: 3 scenarios"
+    replaced = Weakening("check_replaced", "s", "a", None, "says", '{"regex":"a: b"}', '{"regex":"a: c"}')
+    assert told(replaced).endswith('says {"regex":"a: b"} -> {"regex":"a: c"}')

@@ -1,0 +1,327 @@
+"""What a suite demands less than it did: every kind by name, and what must never be called so."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.gate.weakening import removed, weakened
+from evalgate.models.comparison import ScenarioKey
+from evalgate.suite.stored import SCHEMA, stored_suites
+
+CHECK = {"contains": "refund"}
+
+
+def configuration(*suites, **project):
+    entries = [{"path": f"{each['suite']}.yaml", "suite": each} for each in suites]
+    found = stored_suites({"schema": SCHEMA, "project": project, "suites": entries})
+    assert found is not None
+    assert not found.unread, found.unread
+    return found.configuration
+
+
+def suite(*checks, name="s", scenario=None, **more):
+    entry = {"id": "a", "assertions": list(checks or [CHECK]), **(scenario or {})}
+    return {"version": 1, "suite": name, "scenarios": [entry], **more}
+
+
+def told(old, new, **compared):
+    return weakened(configuration(old), configuration(new), compared)
+
+
+def kinds(old, new, **compared):
+    return [each.kind for each in told(old, new, **compared)]
+
+
+def of_checks(old, new):
+    """Kinds for one check that became another; None is a check that is not there."""
+    other = {"type": "not_empty"}
+    return kinds(
+        suite(*[each for each in (old, other) if each]), suite(*[each for each in (new, other) if each])
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ({"threshold": 0.9}, {"threshold": 0.8}, "threshold_lowered"),
+        ({"threshold": 0.9}, {}, "threshold_lowered"),
+        ({}, {"optional": True}, "scenario_optional"),
+        ({}, {"allow_errors": True}, "errors_allowed"),
+        ({"trials": {"min": 3}}, {"trials": {"min": 2}}, "trials_lowered"),
+        ({"trials": {"min_pass_rate": 0.5}}, {}, "trials_lowered"),
+        (
+            {"trials": {"min_pass_k": {"k": 2, "of": 3}}},
+            {"trials": {"min_pass_k": {"k": 1, "of": 3}}},
+            "trials_lowered",
+        ),
+    ],
+)
+def test_what_a_scenario_demands_of_its_trials__is_weaker_one_way_only(before, after, kind):
+    old, new = suite(scenario=before), suite(scenario=after)
+    assert kinds(old, new) == [kind]
+    assert kinds(new, old) == []
+
+
+LOOSER = [
+    ({"type": "cost_limit", "max_usd": 0.5}, {"type": "cost_limit", "max_usd": 1.5}),
+    ({"type": "latency_limit", "max_seconds": 3}, {"type": "latency_limit", "max_seconds": 4}),
+    ({"type": "turn_limit", "max_turns": 3}, {"type": "turn_limit", "max_turns": 4}),
+    ({"type": "token_limit", "max_total": 9, "max_input": 5}, {"type": "token_limit", "max_total": 9}),
+    ({"type": "min_length", "min": 9}, {"type": "min_length", "min": 8}),
+    ({"type": "max_length", "max": 9}, {"type": "max_length", "max": 10}),
+    ({"type": "no_loops", "max_repeats": 2}, {"type": "no_loops"}),
+    ({"type": "recorded_score", "name": "r"}, {"type": "recorded_score", "name": "r", "min": 0.5}),
+    ({"path": "turn_count", "lt": 5}, {"path": "turn_count", "lte": 5}),
+    ({"path": "turn_count", "eq": 3}, {"path": "turn_count", "gte": 3}),
+    ({"path": "turn_count", "gte": 3}, {"path": "turn_count", "exists": True}),
+    ({"path": "response.content", "length": 3}, {"path": "response.content", "length": {"gte": 1, "lte": 3}}),
+    ({"path": "model", "in": ["a"]}, {"path": "model", "in": ["a", "b"]}),
+    ({"path": "model", "not_in": ["a", "b"]}, {"path": "model", "not_in": ["a"]}),
+    ({"path": "model", "not_in": ["a", "b"]}, {"path": "model", "ne": "b"}),
+    ({"contains": "refunded"}, {"contains": "refund"}),
+    ({"not": {"contains": "no"}}, {"not": {"contains": "no way"}}),
+    ({"type": "icontains", "value": "OKAY"}, {"type": "icontains", "value": "ok"}),
+    ({"type": "starts_with", "value": "ab"}, {"type": "starts_with", "value": "a"}),
+    ({"type": "ends_with", "value": "ab"}, {"type": "ends_with", "value": "b"}),
+    ({"type": "contains_all", "values": ["a", "b"]}, {"type": "contains_all", "values": ["a"]}),
+    ({"type": "contains_any", "values": ["a"]}, {"type": "contains_any", "values": ["a", "b"]}),
+    ({"type": "forbidden_tools", "tools": ["x_*", "y"]}, {"type": "forbidden_tools", "tools": ["x_*"]}),
+    ({"type": "allowed_tools", "tools": ["x"]}, {"type": "allowed_tools", "tools": ["x", "y"]}),
+    ({"type": "finish_reason", "in": ["stop"]}, {"type": "finish_reason", "in": ["stop", "length"]}),
+    ({"type": "tool_calls", "tool": "x", "exactly": 2}, {"type": "tool_calls", "tool": "x", "min": 2}),
+    ({"type": "tool_calls", "max_tool_calls": 5}, {"type": "tool_calls", "max_tool_calls": 6}),
+    ({"type": "tool_sequence", "sequence": ["a", "b"]}, {"type": "tool_sequence", "sequence": ["b"]}),
+    (
+        {"type": "tool_sequence", "sequence": ["a"], "mode": "exact"},
+        {"type": "tool_sequence", "sequence": ["a"]},
+    ),
+    (
+        {"type": "tool_sequence", "sequence": ["a", "b"]},
+        {"type": "tool_sequence", "sequence": ["a", "b"], "mode": "any_order"},
+    ),
+    (
+        {"type": "trajectory_score", "metric": "f1", "reference": ["a"]},
+        {"type": "trajectory_score", "metric": "f1", "reference": ["a"], "min_score": 0.5},
+    ),
+    ({"all_of": [{"contains": "a"}, {"contains": "b"}]}, {"all_of": [{"contains": "a"}]}),
+    ({"any_of": [{"contains": "a"}]}, {"any_of": [{"contains": "a"}, {"contains": "b"}]}),
+    (
+        {"at_least": {"k": 2, "of": [{"contains": "a"}, {"contains": "b"}]}},
+        {"at_least": {"k": 1, "of": [{"contains": "a"}, {"contains": "b"}]}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), LOOSER)
+def test_a_demand_with_an_order__is_loosened_one_way_and_never_the_other(old, new):
+    assert set(of_checks(old, new)) == {"check_loosened"}
+    assert of_checks(new, old) == []
+
+
+@pytest.mark.parametrize(("old", "new"), LOOSER)
+def test_a_check_that_comes_back_beside_a_looser_one__is_no_loss(old, new):
+    assert of_checks(old, old) == []
+    assert kinds(suite(old), suite(new, old)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"regex": "refund [0-9]+"}, {"regex": ".*"}),
+        ({"path": "a", "contains": "ab"}, {"path": "a", "contains": "a"}),
+        ({"type": "equals", "value": "x"}, {"type": "equals", "value": "y"}),
+        ({"contains": "a"}, {"not": {"contains": "a"}}),
+        ({"type": "recorded_score", "name": "r"}, {"type": "recorded_score", "name": "q"}),
+        ({"type": "tool_called", "tool": "x"}, {"type": "tool_called", "tool": "y"}),
+        (
+            {"type": "similarity", "metric": "bleu", "reference": "x", "min_score": 1},
+            {"type": "similarity", "metric": "bleu", "reference": "y", "min_score": 1},
+        ),
+    ],
+)
+def test_a_check_that_says_something_else__is_told_as_replaced_either_way(old, new):
+    assert of_checks(old, new) == ["check_replaced"]
+    assert of_checks(new, old) == ["check_replaced"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ({**CHECK, "required": True}, CHECK, "check_optional"),
+        (CHECK, {**CHECK, "on_missing": "skip"}, "check_skippable"),
+        ({**CHECK, "weight": 2}, CHECK, "weight_lowered"),
+        (CHECK, {**CHECK, "weight": 0}, "weight_lowered"),
+        (CHECK, None, "check_removed"),
+    ],
+)
+def test_what_every_check_may_carry__is_weaker_one_way_only(before, after, kind):
+    assert of_checks(before, after) == [kind]
+    assert of_checks(after, before) == []
+
+
+def test_a_check_that_counted_for_nothing__is_no_loss():
+    assert of_checks({**CHECK, "weight": 0}, None) == []
+
+
+def test_a_repetition__is_no_loss():
+    assert kinds(suite(CHECK, CHECK), suite(CHECK)) == []
+
+
+def test_weights_that_are_halved_together__weaken_nothing():
+    heavy = [{**CHECK, "weight": 4}, {"type": "not_empty", "weight": 2}]
+    light = [{**CHECK, "weight": 2}, {"type": "not_empty", "weight": 1}]
+    assert kinds(suite(*heavy), suite(*light)) == []
+
+
+def test_another_spelling_of_the_same_check__weakens_nothing():
+    spelt = {"type": "jmespath", "expression": "response.content", "operator": "contains", "value": "refund"}
+    assert kinds(suite(CHECK), suite(spelt)) == []
+    assert kinds(suite({"path": "turn_count", "le": 3}), suite({"path": "turn_count", "lte": 3})) == []
+    moved = {**suite({"type": "not_empty"}), "defaults": {"assertions": [CHECK]}}
+    assert kinds(suite(CHECK, {"type": "not_empty"}), moved) == []
+
+
+def test_what_a_weakening_tells__is_the_check_and_both_sides():
+    (found,) = told(
+        suite({"type": "cost_limit", "max_usd": 0.5}), suite({"type": "cost_limit", "max_usd": 2})
+    )
+    assert (found.suite, found.scenario, found.before, found.after) == (
+        "s",
+        "a",
+        "max_usd: 0.5",
+        "max_usd: 2.0",
+    )
+    assert found.location.file == "s.yaml"
+
+
+def many(threshold):
+    entries = [{"id": id_, "assertions": [CHECK]} for id_ in ("a", "b", "c")]
+    return {"version": 1, "suite": "s", "threshold": threshold, "scenarios": entries}
+
+
+def test_what_several_scenarios_lose_together__is_told_once():
+    (found,) = told(many(0.9), many(0.7))
+    assert (found.kind, found.scenario, found.scenarios) == ("threshold_lowered", None, 3)
+
+
+def test_a_scenario_that_a_glob_judged__is_held_against_the_entry_that_judges_it_now():
+    old = {"version": 1, "suite": "s", "scenarios": [{"id": "*", "threshold": 0.9, "assertions": [CHECK]}]}
+    new = {
+        "version": 1,
+        "suite": "s",
+        "scenarios": [*old["scenarios"], {"id": "x", "threshold": 0.1, "assertions": [CHECK]}],
+    }
+    assert kinds(old, new) == []
+    (found,) = told(old, new, s=["x", "y"])
+    assert (found.kind, found.scenario) == ("threshold_lowered", "x")
+
+
+POLICIES = [
+    ({"fail_on": ["hard_fail", "broken"]}, {"fail_on": ["hard_fail"]}, "fail_on_dropped"),
+    ({"fail_on": ["hard_fail"]}, {"fail_on": ["new_hard_fail"]}, "fail_on_dropped"),
+    ({}, {"regression": {"threshold": 0.1}}, "tolerance_widened"),
+    ({}, {"regression": {"alpha": 0.01}}, "tolerance_widened"),
+    ({}, {"regression": {"require_evidence": True}}, "tolerance_widened"),
+    ({}, {"regression": {"correction": "bh"}}, "tolerance_widened"),
+    ({"regression": {"correction": "bh"}}, {"regression": {"correction": "holm"}}, "tolerance_widened"),
+    ({"regression": {"cost": {"max_increase": 0.1}}}, {}, "tolerance_widened"),
+    (
+        {"regression": {"tokens": {"max_increase": 0.1}}},
+        {"regression": {"tokens": {"max_increase": 0.2}}},
+        "tolerance_widened",
+    ),
+    ({"min_evaluated": 0.9}, {"min_evaluated": 0.8}, "evidence_lowered"),
+    ({"freshness": {"require": "head"}}, {}, "freshness_loosened"),
+    ({"freshness": {"max_age": "7d"}}, {"freshness": {"max_age": "2w"}}, "freshness_loosened"),
+    ({"freshness": {"watch": ["a", "b"]}}, {"freshness": {"watch": ["a"]}}, "freshness_loosened"),
+    ({}, {"on_weakening": "ignore"}, "warning_lowered"),
+    ({"on_weakening": "fail"}, {}, "warning_lowered"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), POLICIES)
+@pytest.mark.parametrize("is_project", [False, True])
+def test_a_policy__is_weaker_one_way_only(before, after, kind, is_project):
+    if is_project:
+        sides = [
+            configuration(suite(), version=1, suites=["s.yaml"], policy=each) for each in (before, after)
+        ]
+    else:
+        sides = [configuration(suite(policy=each)) for each in (before, after)]
+    found = weakened(*sides, {})
+    assert [(each.kind, each.suite) for each in found] == [(kind, None if is_project else "s")]
+    assert weakened(*reversed(sides), {}) == []
+
+
+def test_a_word_that_another_one_covers__may_go():
+    old, new = {"fail_on": ["broken", "new_hard_fail"]}, {"fail_on": ["regression", "hard_fail"]}
+    assert kinds(suite(policy=old), suite(policy=new)) == []
+
+
+def gone(old, new, *keys, counts=None):
+    return [
+        (each.kind, each.suite, each.scenario, each.variant, each.scenarios)
+        for each in removed(keys, old, new, counts or {})
+    ]
+
+
+def test_a_scenario_that_no_entry_names_any_more__is_gone():
+    old = configuration(many(0.8))
+    assert gone(old, configuration(suite())) == [
+        ("scenario_removed", "s", "b", None, 1),
+        ("scenario_removed", "s", "c", None, 1),
+    ]
+
+
+def test_a_scenario_that_a_glob_no_longer_finds__is_gone_also_where_suites_are_not_known():
+    star = {"version": 1, "suite": "s", "scenarios": [{"id": "*", "assertions": [CHECK]}]}
+    key = ScenarioKey("s", "x", None)
+    for old in (configuration(star), None):
+        assert gone(old, configuration(star), key) == [("scenario_removed", "s", "x", None, 1)]
+
+
+def test_a_scenario_that_a_glob_stands_for_now__is_not_gone():
+    star = {"version": 1, "suite": "s", "scenarios": [{"id": "*", "assertions": [CHECK]}]}
+    assert gone(configuration(suite()), configuration(star)) == []
+
+
+def test_a_suite_that_is_gone__is_told_once_with_its_scenarios():
+    old, new = configuration(many(0.8), suite(name="t")), configuration(suite(name="t"))
+    keys = [ScenarioKey("s", id_, None) for id_ in "abc"]
+    assert gone(old, new, *keys, counts={"s": 3}) == [("suite_removed", "s", None, None, 3)]
+
+
+def test_a_suite_that_is_new__weakens_nothing():
+    both = configuration(suite(), suite(name="t"))
+    assert weakened(configuration(suite()), both, {}) == []
+    assert gone(configuration(suite()), both) == []
+
+
+checks = st.sampled_from([each for pair in LOOSER for each in pair] + [CHECK, {"regex": "x"}])
+suites = st.builds(
+    lambda found, threshold, weight, flags: suite(
+        *({**each, "weight": weight, **flags} for each in found), threshold=threshold
+    ),
+    st.lists(checks, min_size=1, max_size=6),
+    st.sampled_from([0.5, 0.8, 1.0]),
+    st.sampled_from([1, 2, 0.5]),
+    st.sampled_from([{}, {"required": True}, {"on_missing": "skip"}]),
+)
+
+
+@given(suites)
+def test_a_suite_held_against_itself__weakens_nothing(each):
+    assert told(each, each) == []
+
+
+@given(suites, st.lists(checks, max_size=3), st.sampled_from([0.0, 0.1]), st.permutations(range(6)))
+def test_a_suite_made_stricter__weakens_nothing(each, more, raised, order):
+    (entry,) = each["scenarios"]
+    written = entry["assertions"]
+    shuffled = [written[place] for place in order if place < len(written)]
+    stricter = {
+        **each,
+        "threshold": min(1.0, each["threshold"] + raised),
+        "scenarios": [{**entry, "assertions": [*more, *shuffled]}],
+    }
+    assert told(each, stricter) == []

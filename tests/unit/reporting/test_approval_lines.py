@@ -1,0 +1,131 @@
+"""Approvals in comment, table, heading and explanation, whatever their words."""
+
+from __future__ import annotations
+
+import pytest
+from results_builder import a_change, a_scenario, a_suite, a_trial, results
+
+from evalgate.reporting.approval_lines import approval_line, approval_text
+from evalgate.reporting.explanation import explanation
+from evalgate.reporting.exports.results_json import dump, load
+from evalgate.reporting.heading import heading
+from evalgate.reporting.render import render_comment
+from evalgate.reporting.table import render_table
+
+
+def an_approval(status="active", scenario="s1", **changes):
+    return {
+        "suite": "support",
+        "scenario": scenario,
+        "variant": None,
+        "assertion": None,
+        "change": None,
+        "limit": None,
+        "trace": [],
+        "reason": "outage",
+        "who": "Ana",
+        "until": "2026-11-24",
+        "days_left": 3,
+        "status": status,
+        "message": "expires in 3 days",
+        "location": {"file": "evalgate-approvals.yaml", "line": 2, "column": 5},
+        **changes,
+    }
+
+
+def document(*approvals, verdicts=("HARD_FAIL",), change=None):
+    scenarios = [a_scenario(f"s{number}", verdict, change) for number, verdict in enumerate(verdicts, 1)]
+    return results([a_suite("support", scenarios)], approvals=list(approvals))
+
+
+def test_an_approval_is_told_with_who_why_and_how_long():
+    assert approval_line(an_approval()) == (
+        "approved: ` support / s1 `, ` expires in 3 days `, by ` Ana: outage `"
+    )
+
+
+def test_its_bounds_are_told():
+    narrow = an_approval(variant="v", assertion="check", change="broken", limit={"score": 0.7})
+    told = "approval approved: support / s1 / v / check (broken, score at least 0.7): expires in 3 days, by Ana: outage"
+    assert approval_text(narrow) == told
+
+
+def test_a_status_that_this_version_does_not_know_is_no_markup():
+    assert approval_line(an_approval("**x**")).startswith("unknown: ")
+
+
+def test_those_in_force_come_first():
+    found = document(an_approval("unused", scenario="old"), an_approval("void"), an_approval("active"))
+    lines = [line for line in render_table(found).splitlines() if line.startswith("approval")]
+    assert [line.split(":")[0] for line in lines] == ["approval approved", "approval void", "approval unused"]
+
+
+@pytest.mark.parametrize(
+    ("approvals", "verdicts", "why"),
+    [
+        ([], ["HARD_FAIL"], "not in fail_on"),
+        ([an_approval()], ["HARD_FAIL"], "approved"),
+        ([an_approval("void")], ["HARD_FAIL"], "not in fail_on"),
+        ([an_approval()], ["HARD_FAIL", "FAIL"], "1 approved, the rest not in fail_on"),
+        ([an_approval(), an_approval(assertion="b")], ["HARD_FAIL", "FAIL"], "1 approved, the rest not in"),
+        ([an_approval(), an_approval(scenario="s2")], ["HARD_FAIL", "FAIL", "PASS"], "approved"),
+        ([an_approval(scenario="s2")], ["HARD_FAIL", "PASS"], "not in fail_on"),
+    ],
+)
+def test_the_heading_says_why_nothing_is_blocked(approvals, verdicts, why):
+    assert f"({why}" in heading(document(*approvals, verdicts=verdicts)).text
+
+
+def test_a_regression_that_is_approved_is_called_so():
+    found = document(an_approval(), verdicts=["PASS"], change=a_change("regressed", flags=["approved"]))
+    assert heading(found).text == "passed, but 1 scenario regressed (approved)"
+
+
+HOSTILE = "::error::x\n| a | <b> `` [x](http://y) \x1b[31m @me"
+
+
+def test_hostile_words_stay_words():
+    bad = an_approval(reason=HOSTILE, who=HOSTILE, message=HOSTILE, scenario=HOSTILE, assertion=HOSTILE)
+    found = document(bad)
+    table, comment = render_table(found), render_comment(found, key="k")
+    assert "\x1b" not in table
+    assert not any(line.startswith("::") for line in table.splitlines())
+    [line] = [line for line in comment.splitlines() if line.startswith("- approved")]
+    assert "<b>" not in line.replace(line[line.index("`") : line.rindex("`") + 1], "")
+
+
+def test_many_approvals_are_counted():
+    found = document(*(an_approval(scenario=f"x{number}") for number in range(500)))
+    assert "... and 490 more approvals" in render_table(found)
+    assert "Approvals (500)" in render_comment(found, key="k")
+
+
+def test_an_explanation_tells_the_approvals_of_its_scenario_and_stale_recordings():
+    trial = a_trial(status="hard_fail")
+    trial["trace"]["stale"] = "it is 9 days old, 7d is the most"
+    suite = a_suite("support", [a_scenario("s1", "HARD_FAIL", trials=[trial])])
+    found = results([suite], approvals=[an_approval(), an_approval(scenario="other", who="Ben")])
+    told = explanation(found, suite, suite["scenarios"][0])
+    assert "approved, expires in 3 days, by Ana: outage" in told
+    assert "Ben" not in told
+    assert "it is 9 days old, 7d is the most" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"days_left": "3"}, "days_left"),
+        ({"days_left": 10**9}, "days_left"),
+        ({"limit": {"score": "x"}}, "limit"),
+        ({"limit": 3}, "limit"),
+        ({"location": {"file": 3}}, "location"),
+        ({"who": None}, "who"),
+        ({"trace": "x"}, "trace"),
+    ],
+)
+def test_approvals_of_another_shape_are_refused(change, words):
+    from evalgate.errors import SettingError
+
+    assert load(dump(document(an_approval())))["approvals"] == [an_approval()]
+    with pytest.raises(SettingError, match=words):
+        load(dump(document(an_approval(**change))))

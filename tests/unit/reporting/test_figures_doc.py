@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime
+
+import pytest
+from run_builders import make_assertion, make_run, make_scenario, make_trial
+
+from evalgate.errors import SettingError
+from evalgate.gate.compare import compare
+from evalgate.gate.run_figures import figures_of_run
+from evalgate.gate.standing import standings_of_run
+from evalgate.models.decision import Decision
+from evalgate.reporting.exports.results_json import dump, load, results_document
+from evalgate.suite.policy import RegressionPolicy
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+SECRET = "ghp_" + "a1B2" * 9
+
+
+def a_run(*statuses):
+    """A scenario of so many trials, with a check that each failed trial fails."""
+    checks = {"passed": [], "failed": [make_assertion("failed", name=SECRET)]}
+    trials = [
+        make_trial(status, number=place, cost_usd=0.1, assertions=checks[status])
+        for place, status in enumerate(statuses)
+    ]
+    return make_run(make_scenario("PASS" if "failed" not in statuses else "FAIL", trials=trials))
+
+
+def document(before, now, **policy):
+    comparison = compare(
+        standings_of_run(now), standings_of_run(before), {"support": RegressionPolicy(**policy)}
+    )
+    decision = Decision("pass", 0, suite_verdicts={"support": "pass"})
+    return results_document(
+        now,
+        comparison,
+        decision,
+        baseline=None,
+        commit=None,
+        created_at=NOW,
+        figures=figures_of_run(now, comparison),
+    )
+
+
+GOOD, BAD = a_run(*["passed"] * 4), a_run(*["failed"] * 4)
+
+
+def test_figures_stand_in_the_document_of_the_run_and_of_its_suites():
+    made = document(GOOD, BAD)
+    assert made["figures"] == made["suites"][0]["figures"]
+    figures = made["figures"]
+    assert (figures["pass_rate"], figures["pass_rate_interval"]) == (
+        0.0,
+        [0.0, pytest.approx(0.793, abs=1e-3)],
+    )
+    assert figures["pass_k"][0] == {"k": 1, "pass_at_k": 0.0, "pass_hat_k": 0.0}
+    assert (figures["cost_usd"], figures["cost_mean_usd"], figures["total_tokens"]) == (0.4, 0.1, None)
+    assert figures["delta"]["pass_rate"] == -1.0
+    assert figures["delta"]["pass_k"][3] == {"k": 4, "pass_at_k": -1.0, "pass_hat_k": -1.0}
+    assert (figures["delta"]["cost_usd"], figures["delta"]["total_tokens"]) == (0.0, None)
+
+
+def test_names_of_lost_checks_pass_the_same_door_as_all_names():
+    made = document(GOOD, BAD)
+    assert SECRET not in str(made)
+    (check,) = made["figures"]["lost_checks"]
+    assert (check["failed"], check["scenarios"], check["weight_lost"]) == (4, 1, 4.0)
+
+
+def test_what_chance_alone_would_call_stands_beside_the_comparison():
+    made = document(GOOD, BAD)
+    expected = pytest.approx(2 / 70, abs=1e-9)
+    assert made["comparison"] == {
+        "compared": 1, "tested": 1, "single_trial": 0, "expected_false_alarms": expected,
+    }  # fmt: skip
+
+
+def test_corrected_p_stands_beside_the_raw_one_where_there_is_a_correction():
+    plain = document(GOOD, BAD)["suites"][0]["scenarios"][0]["change"]
+    holm = document(GOOD, BAD, correction="holm")["suites"][0]["scenarios"][0]["change"]
+    assert "p_corrected" not in plain
+    assert holm["p_corrected"] == holm["p_value"] == plain["p_value"]
+
+
+def test_document_is_read_back_as_it_was_and_also_without_the_new_fields():
+    made = document(GOOD, BAD)
+    assert load(dump(made)) == made
+    old = copy.deepcopy(made)
+    for each in (old, old["suites"][0]):
+        del each["figures"]
+    del old["comparison"]
+    assert load(dump(old)) == old
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda figures: figures.update(pass_rate=2), "figures.pass_rate is not between 0 and 1"),
+        (lambda figures: figures.update(score="high"), "figures.score is not"),
+        (lambda figures: figures.update(pass_rate_interval=[0]), "pass_rate_interval is no pair of numbers"),
+        (lambda figures: figures.update(pass_rate_interval=[0, 1e300]), "is not between -1 and 1"),
+        (lambda figures: figures.update(total_tokens=1e300), "total_tokens is not between"),
+        (lambda figures: figures["delta"].update(score=-1.5), "figures.delta.score is not between -1 and 1"),
+        (lambda figures: figures["delta"].update(score_interval=["a", 1]), "score_interval is no pair"),
+        (lambda figures: figures["pass_k"].append(1), "is not an object"),
+        (lambda figures: figures["pass_k"][0].update(pass_at_k=7), "pass_at_k is not between"),
+        (lambda figures: figures["lost_checks"][0].pop("name"), "lost_checks[0].name is missing"),
+        (lambda figures: figures.update(delta=[]), "figures.delta is not"),
+    ],
+)
+@pytest.mark.parametrize("place", ["run", "suite"])
+def test_figures_of_a_wrong_shape_are_refused(change, said, place):
+    made = document(GOOD, BAD)
+    change(made["figures"] if place == "run" else made["suites"][0]["figures"])
+    with pytest.raises(SettingError) as refused:
+        load(dump(made))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("tested", "all", "comparison.tested is not a whole number"),
+        ("expected_false_alarms", -1, "comparison.expected_false_alarms is not between 0 and"),
+    ],
+)
+def test_comparison_of_a_wrong_shape_is_refused(field, value, said):
+    made = document(GOOD, BAD)
+    made["comparison"][field] = value
+    with pytest.raises(SettingError) as refused:
+        load(dump(made))
+    assert said in str(refused.value)

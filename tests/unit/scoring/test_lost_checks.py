@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from run_builders import make_assertion, make_scenario, make_trial
+
+from evalgate.models.figures import LostCheck
+from evalgate.scoring.lost_checks import MOST, lost_checks
+
+
+def of_trials(*assertions_of_trials):
+    return make_scenario(trials=[make_trial(assertions=each) for each in assertions_of_trials])
+
+
+def test_checks_are_ranked_by_the_weight_that_they_lost():
+    light = make_assertion("failed", name="light")
+    heavy = make_assertion("failed", 0.5, name="heavy", weight=5.0, required=True)
+    found = lost_checks("support", [of_trials([light, heavy], [light, make_assertion()]), of_trials([heavy])])
+    assert found == [
+        LostCheck("support", "heavy", "jmespath", True, 2, 2, 5.0),
+        LostCheck("support", "light", "jmespath", False, 2, 1, 2.0),
+    ]
+
+
+def test_check_that_could_not_be_made_loses_all_of_its_weight():
+    broken = make_assertion("error", name="a", weight=2.0)
+    lacking = make_assertion("not_evaluable", name="b", weight=3.0)
+    left_out = make_assertion("not_evaluable", name="c", weight=9.0, counts=False)
+    found = lost_checks("support", [of_trials([broken, lacking, left_out])])
+    assert [(check.name, check.weight_lost) for check in found] == [("b", 3.0), ("a", 2.0), ("c", 0.0)]
+
+
+def test_checks_that_passed_or_were_skipped_lose_nothing():
+    assert lost_checks("support", [of_trials([make_assertion(), make_assertion("skipped")])]) == []
+
+
+def test_only_the_costliest_are_told():
+    many = [make_assertion("failed", name=f"c{place:02}") for place in range(MOST + 5)]
+    found = lost_checks("support", [of_trials(many[::-1])])
+    assert [check.name for check in found] == [f"c{place:02}" for place in range(MOST)]

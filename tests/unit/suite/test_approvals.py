@@ -1,0 +1,108 @@
+"""What a file of approvals may say, and what is told of one that can't be meant."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalgate.adapters.suite_files.approvals import read_approvals
+from evalgate.errors import InvalidInput, OverLimit, SuiteError
+from evalgate.models.approval import Approval, ApprovalFile
+
+WHOLE = """\
+version: 1
+approvals:
+  - suite: s
+    scenario: 12
+    variant: v
+    assertion: a
+    change: broken
+    limit: {score: 0.7}
+    trace: {sha}
+    reason: outage
+    who: Ana
+    until: 2026-12-31
+""".replace("{sha}", "a" * 64)
+
+
+def read(text):
+    return read_approvals(ApprovalFile("evalgate-approvals.yaml", text.encode()))
+
+
+def mistakes(text):
+    with pytest.raises(SuiteError) as told:
+        read(text)
+    return [str(problem).removeprefix("evalgate-approvals.yaml") for problem in told.value.problems]
+
+
+def test_an_approval_says_all_that_it_may():
+    [found] = read(WHOLE)
+    location = found.location
+    assert found == Approval(
+        *("s", "12", "v", "a", "broken", 0.7, "outage", "Ana", date(2026, 12, 31)),
+        frozenset({"a" * 64}),
+        location,
+    )
+    assert (location.line, location.column) == (3, 5)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "approvals: []\n"])
+def test_an_empty_file_approves_nothing(text):
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("until: 2026-12-31", "until: 31.12.2026", ":12:5"),
+        ("until: 2026-12-31", "until: 2026-02-30", ":12:5"),
+        ("until: 2026-12-31", "until: never", ":12:5"),
+        ("    until: 2026-12-31\n", "", ":3:5: `until` is missing"),
+        ("    who: Ana\n", "", ":3:5: `who` is missing"),
+        ("    reason: outage\n", "", ":3:5: `reason` is missing"),
+        ("reason: outage", "reason: ''", ":10:5"),
+        ("suite: s", "suites: s", ':3:5: unknown key "suites" (did you mean `suite`?)'),
+        ("change: broken", "change: brokn", ":7:5: `change` can't be text"),
+        ("score: 0.7", "score: 70", ":8:13"),
+        ("score: 0.7", "cost: 1", ":8:13: unknown key"),
+        ("a" * 64, "abc", ":9:5"),
+        ("approvals:", "approval:", ":2:1: unknown key"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(old, new, told):
+    assert old in WHOLE
+    found = mistakes(WHOLE.replace(old, new))
+    assert any(each.startswith(told) for each in found), found
+
+
+def test_all_mistakes_are_told_at_once():
+    assert len(mistakes("approvals: [{suite: s}, {scenario: a}]")) == 8
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"a: [", b"- 1\n", b"x", b"approvals: &a [*a]"])
+def test_what_is_no_such_file_is_refused(content):
+    with pytest.raises(SuiteError):
+        read_approvals(ApprovalFile("a.yaml", content))
+
+
+def test_a_file_that_is_too_large_is_refused():
+    with pytest.raises(OverLimit, match="larger than 256,000 bytes"):
+        read("#" * 256_001)
+
+
+def test_a_thousand_approvals_and_no_more_are_read():
+    one = "{suite: s, scenario: a, reason: r, who: w, until: 2026-12-31}"
+    assert len(read(f"approvals: [{', '.join([one] * 1_000)}]")) == 1_000
+    assert mistakes(f"approvals: [{', '.join([one] * 1_001)}]")
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=200))
+def test_no_bytes_end_in_anything_but_approvals_or_a_mistake(content):
+    try:
+        read_approvals(ApprovalFile("a.yaml", b"approvals:\n" + content))
+    except InvalidInput:
+        return
