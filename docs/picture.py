@@ -45,6 +45,7 @@ table { border-collapse: collapse }
 th, td { border: 1px solid #d1d9e0; padding: 6px 13px }
 tr:nth-child(2n) td { background: #f6f8fa }
 a { color: #0969da }
+.gone { background: #ffebe9; color: #82071e } .come { background: #dafbe1; color: #116329 }
 .alert { border-left: 4px solid; padding: 4px 16px }
 .alert b { display: block; font-weight: 500 }
 .CAUTION { border-color: #cf222e } .CAUTION b { color: #cf222e }
@@ -64,9 +65,16 @@ def page(markdown: str) -> str:
         lambda alert: f'<blockquote class="alert {alert[1]}"><p><b>{alert[1].title()}</b>',
         html,
     )
+    html = re.sub(r'(?<=<pre lang="diff"><code>).*?(?=</code>)', _coloured, html, flags=re.DOTALL)
     who = "<header><b>github-actions</b> <span>bot</span> commented</header>"
     body = f"<style>{STYLE}</style><article>{who}<main>{html}</main></article>"
     return f'<!doctype html><meta charset="utf-8"><title>0</title>{body}{MEASURE}'
+
+
+def _coloured(block: re.Match[str]) -> str:
+    kinds = {"-": "gone", "+": "come"}
+    lines = [f'<span class="{kinds.get(line[:1], "")}">{line}</span>' for line in block[0].split("\n")]
+    return "\n".join(lines)
 
 
 def draw(html: str, target: Path) -> None:

@@ -1,0 +1,86 @@
+"""What reading costs beside decoding: a file of JSON lines into canonical traces, by the CPU.
+
+Decoding is the strict decoding of every line, and of the JSON that chat recordings keep in text as arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import traces
+
+from evalgate.adapters.trace_formats.source import TraceFiles
+from evalgate.adapters.trace_formats.strict_json import decode
+from evalgate.adapters.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COUNT = 4_000
+TIMES = 5
+TARGET = 2.0
+
+
+def main() -> None:
+    """Measures and prints."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, shaped in (("native", None), ("openai-chat", chat)):
+            told(name, shaped, Path(scratch))
+
+
+def told(name: str, shaped: Callable[[dict[str, Any]], dict[str, Any]] | None, folder: Path) -> None:
+    """One format in one line."""
+    path = folder / f"{name}.jsonl"
+    recorded = (traces.trace(number) for number in range(COUNT))
+    path.write_text("".join(json.dumps(shaped(each) if shaped else each) + "\n" for each in recorded))
+    lines = path.read_bytes().splitlines()
+    inner = [text.encode() for line in lines for text in arguments(json.loads(line))] if shaped else []
+    decoding = best(lambda: [decode(data) for data in (*lines, *inner)])
+    reading = best(lambda: [None for _ in TraceFiles(Workspace(None, str(folder))).read([path.name], "")])
+    adds = (reading - decoding) / decoding
+    print(
+        f"{name:12} decoding {decoding:5.1f} us, reading {reading:5.1f} us a trace: "
+        f"adds {adds:.1f}x (target <= {TARGET:.0f}x)"
+    )
+
+
+def chat(trace: dict[str, Any]) -> dict[str, Any]:
+    """The same conversation as a chat recording has it."""
+    messages = []
+    for recorded in trace["messages"]:
+        message = {key: value for key, value in recorded.items() if key != "duration_seconds"}
+        if "tool_calls" in message:
+            message["tool_calls"] = [
+                {
+                    "id": call["id"],
+                    "type": "function",
+                    "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
+                }
+                for call in message["tool_calls"]
+            ]
+        messages.append(message)
+    return {"model": trace["model"], "messages": messages, "cost_usd": trace["cost_usd"]}
+
+
+def arguments(conversation: dict[str, Any]) -> list[str]:
+    """The JSON texts inside a chat recording."""
+    calls = [call for message in conversation["messages"] for call in message.get("tool_calls", [])]
+    return [call["function"]["arguments"] for call in calls]
+
+
+def best(work: Callable[[], object]) -> float:
+    """Microseconds a trace, the least of several runs."""
+    least = float("inf")
+    for _ in range(TIMES):
+        before = time.process_time()
+        work()
+        least = min(least, time.process_time() - before)
+    return least / COUNT * 1e6
+
+
+if __name__ == "__main__":
+    main()
