@@ -7,15 +7,17 @@ DEMO := .demo/venv/bin
 EDITABLE := --config-settings editable_mode=compat --editable
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench lock schema python clean
+.PHONY: help demo test matrix check bench lock schema docs python clean
 
 help:
 	@echo "make demo    the gate on the bundled example: a green run, then a pull request that fails"
 	@echo "make test    every test"
+	@echo "make matrix  every fault at every request, of which the tests are a sample"
 	@echo "make check   linters, types, layers, workflows"
 	@echo "make bench   CPU time and memory beside a hand-written floor"
 	@echo "make lock    new versions into requirements/"
 	@echo "make schema  the JSON Schemas into schemas/"
+	@echo "make docs    the table of what each format tells into docs/traces.md"
 
 python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python"; exit 1; }
@@ -37,6 +39,9 @@ demo: .demo/.ready
 test: .venv/.ready
 	$(BIN)/python -m pytest -n auto
 
+matrix: .venv/.ready
+	$(BIN)/python -m pytest -n auto -m matrix
+
 check: .venv/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -51,21 +56,28 @@ check: .venv/.ready
 
 bench: .venv/.ready
 	$(BIN)/python -m compileall -q evalgate
+	$(BIN)/python -m evalgate.adapters.compiled_templates
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/reading.py
 
 lock: | python
 	$(PYTHON) -m venv .demo/lock
 	.demo/lock/bin/python -m pip install --quiet uv
 	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-		--custom-compile-command "make lock" --extra terminal --group dev pyproject.toml -o requirements/dev.txt
+		--custom-compile-command "make lock" --extra terminal --extra otlp --extra prices --group dev pyproject.toml -o requirements/dev.txt
 	.demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --python-platform x86_64-unknown-linux-gnu \
-		--generate-hashes --custom-compile-command "make lock" pyproject.toml -o requirements/image.txt
+		--generate-hashes --custom-compile-command "make lock" --extra otlp --extra prices pyproject.toml -o requirements/image.txt
+	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
+		--custom-compile-command "make lock" - -o requirements/audit.txt
 
 schema: .venv/.ready
 	$(BIN)/evalgate schema suite > schemas/suite.json
 	$(BIN)/evalgate schema project > schemas/project.json
 	$(BIN)/evalgate schema trace > schemas/trace.json
 	$(BIN)/evalgate schema results > schemas/results.json
+
+docs: .venv/.ready
+	$(BIN)/python tests/trace_table.py
 
 clean:
 	rm -rf .venv .demo .evalgate build *.egg-info
