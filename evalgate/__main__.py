@@ -7,7 +7,7 @@ import sys
 from io import TextIOWrapper
 from typing import NoReturn, TextIO
 
-from evalgate import bootstrap
+from evalgate.bootstrap import process
 
 WRONG_INPUT, BROKEN_PIPE = 2, 128 + 13
 
@@ -17,7 +17,7 @@ def main() -> NoReturn:
 
     It ends without tearing the interpreter down, which would take longer than most runs.
     """
-    bootstrap.settle_python()
+    process.settle_python()
     from evalgate.cli import main as shell
     from evalgate.cli.shell import Shell
 

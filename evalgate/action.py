@@ -34,9 +34,9 @@ def main() -> int:
     step = Step(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, partial(_end, step))
-    from evalgate import bootstrap
+    from evalgate.bootstrap import process
 
-    bootstrap.settle_python()
+    process.settle_python()
     return run(os.environ, step)
 
 
@@ -63,8 +63,8 @@ def _run(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
 
 
 def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
-    from evalgate import bootstrap
     from evalgate.application.gate_in_action import gate_in_action
+    from evalgate.bootstrap import gate
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
@@ -73,11 +73,12 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
     with tempfile.TemporaryDirectory(prefix="evalgate-", dir=folder) as downloads:
         if settings.inputs.mode == "publish":
             from evalgate.application.publish import publish
+            from evalgate.bootstrap import publishing
 
-            task = bootstrap.publish_task(settings)
-            return publish(task, bootstrap.publish_world(settings, step, downloads, budget))
+            task = publishing.publish_task(settings)
+            return publish(task, publishing.publish_world(settings, step, downloads, budget))
         return gate_in_action(
-            bootstrap.action_task(settings), bootstrap.action_world(settings, step, downloads, budget)
+            gate.action_task(settings), gate.action_world(settings, step, downloads, budget)
         )
 
 
@@ -88,13 +89,13 @@ def _hide_secrets(settings: Settings, step: Step) -> None:
 
 def _refuse(environ: Mapping[str, str], step: Step, mistake: InvalidInput) -> int:
     """Settings that can't be meant: each told, and results.json left where there is a place for it."""
-    from evalgate import bootstrap
+    from evalgate.bootstrap import gate
 
     told = [Annotation("error", "EvalGate", str(problem)) for problem in mistake.problems[:MOST_PROBLEMS]]
     step.annotate(told)
     for problem in mistake.problems[:MOST_PROBLEMS]:
         step.log(f"error: {problem}")
-    path = bootstrap.leave_invalid(environ.get("GITHUB_WORKSPACE", ""), mistake)
+    path = gate.leave_invalid(environ.get("GITHUB_WORKSPACE", ""), mistake)
     step.outputs({"verdict": "invalid", "exit-code": str(mistake.exit_code), "results-path": path})
     return mistake.exit_code
 

@@ -33,13 +33,13 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Judges every run anew and tells which would have been blocked; 0 whatever comes out."""
     import orjson
 
-    from evalgate import bootstrap
     from evalgate.application.backtest import backtest
+    from evalgate.bootstrap import verbs
     from evalgate.reporting.backtest_table import backtest_document, backtest_table
 
-    bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
-    paths = bootstrap.baselines_at(arguments.runs, shell.cwd)
-    tools = bootstrap.backtest_tools(shell.cwd, progress_to=shell.err)
+    verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    paths = verbs.baselines_at(arguments.runs, shell.cwd)
+    tools = verbs.backtest_tools(shell.cwd, progress_to=shell.err)
     try:
         found = backtest([arguments.suite], paths, arguments.fail_on, tools)
     finally:

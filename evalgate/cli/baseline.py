@@ -36,10 +36,10 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 def _create(arguments: argparse.Namespace, shell: Shell) -> int:
     import posixpath
 
-    from evalgate import bootstrap
+    from evalgate.bootstrap import sources
 
     target = posixpath.join(shell.cwd, arguments.output)
-    said = bootstrap.baseline_files(shell.cwd).create(arguments.folder, target)
+    said = sources.baseline_files(shell.cwd).create(arguments.folder, target)
     shell.tell(said, "warning")
     shell.say(f"written: {arguments.output}")
     return 0
@@ -48,11 +48,11 @@ def _create(arguments: argparse.Namespace, shell: Shell) -> int:
 def _show(arguments: argparse.Namespace, shell: Shell) -> int:
     import orjson
 
-    from evalgate import bootstrap
+    from evalgate.bootstrap import sources
     from evalgate.reporting.doors import terminal
     from evalgate.reporting.table import render_table
 
-    baseline = bootstrap.baseline_files(shell.cwd).load(arguments.path)
+    baseline = sources.baseline_files(shell.cwd).load(arguments.path)
     if arguments.json:
         content = {"manifest": baseline.manifest, "summary": baseline.results["summary"]}
         shell.say(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode())

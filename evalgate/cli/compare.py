@@ -30,12 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Compares and prints; the exit code is the decision's only where one is asked for."""
-    from evalgate import bootstrap
     from evalgate.application.compare_finished import compare_finished
+    from evalgate.bootstrap import sources
     from evalgate.reporting.exports.results_json import dump
     from evalgate.reporting.table import render_table
 
-    files = bootstrap.baseline_files(shell.cwd)
+    files = sources.baseline_files(shell.cwd)
     results = compare_finished(files, arguments.base, arguments.head, arguments.fail_on)
     if arguments.json:
         shell.say(dump(results).decode().rstrip())

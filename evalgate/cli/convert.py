@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes one line a trace; what can't be read is told, and the others are written."""
-    from evalgate import bootstrap
+    from evalgate.bootstrap import sources, verbs
     from evalgate.cli.formats import chosen_format
     from evalgate.cli.shell import place_of
     from evalgate.errors import SettingError
@@ -55,10 +55,10 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     if arguments.full and arguments.to != "native":
         raise SettingError("--full is of native traces only")
     form, to_stdout = chosen_format(arguments, shell).form, arguments.output == STDOUT
-    records = bootstrap.trace_files(shell.cwd).read(arguments.traces, ".", form)
-    lines = bootstrap.converted(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
+    records = sources.trace_files(shell.cwd).read(arguments.traces, ".", form)
+    lines = verbs.converted(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
     written, damaged = 0, 0
-    with nullcontext(_Lines(shell)) if to_stdout else bootstrap.line_file(arguments.output, shell.cwd) as out:
+    with nullcontext(_Lines(shell)) if to_stdout else verbs.line_file(arguments.output, shell.cwd) as out:
         for line in lines:
             if isinstance(line, bytes):
                 out.write(line)

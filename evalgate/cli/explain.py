@@ -34,12 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Looks the scenario up and tells why its verdict is what it is; always 0 where there is one."""
-    from evalgate import bootstrap
     from evalgate.application.explain import Asked, explain
+    from evalgate.bootstrap import sources
     from evalgate.reporting.explanation import explained_removal, explanation
 
     asked = Asked(arguments.scenario, arguments.suite, arguments.variant)
-    found = explain(bootstrap.baseline_files(shell.cwd), asked, arguments.results, arguments.baseline)
+    found = explain(sources.baseline_files(shell.cwd), asked, arguments.results, arguments.baseline)
     shell.tell(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:

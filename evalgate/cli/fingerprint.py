@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints the fingerprint."""
-    from evalgate import bootstrap
+    from evalgate.bootstrap import sources
 
-    shell.say(bootstrap.fingerprints(shell.cwd).of(arguments.globs))
+    shell.say(sources.fingerprints(shell.cwd).of(arguments.globs))
     return 0

@@ -53,12 +53,12 @@ def chosen_format(arguments: argparse.Namespace, shell: Shell) -> Chosen:
 
 
 def _suite(arguments: argparse.Namespace, shell: Shell) -> Suite:
-    from evalgate import bootstrap
+    from evalgate.bootstrap import sources, verbs
     from evalgate.errors import SettingError
 
-    bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
-    configuration = bootstrap.suite_files(shell.cwd).load([arguments.config])
-    bootstrap.check_formats(configuration)
+    verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    configuration = sources.suite_files(shell.cwd).load([arguments.config])
+    verbs.check_formats(configuration)
     if len(configuration.suites) != 1:
         raise SettingError(
             f"--config takes one suite, {arguments.config!r} names {len(configuration.suites)}"

@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints what is found as JSON: indented for one trace, a line each for several."""
-    from evalgate import bootstrap
+    from evalgate.bootstrap import sources
     from evalgate.cli.formats import chosen_format
     from evalgate.cli.shell import place_of
     from evalgate.errors import Problem, SettingError
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     hint = _order(arguments.words)
     query = _compiled(expressions[0], hint) if expressions else None
     chosen = chosen_format(arguments, shell)
-    records = bootstrap.trace_files(shell.cwd).read([pattern], ".", chosen.form)
+    records = sources.trace_files(shell.cwd).read([pattern], ".", chosen.form)
     pricer, number, damaged, found = _pricer(chosen), 0, 0, list[Trace]()
     for number, record in enumerate(records, 1):
         if arguments.number not in (None, number):
@@ -72,12 +72,12 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def _pricer(chosen: Chosen) -> Pricer:
     """A suite's own prices count here as in a run of it."""
-    from evalgate import bootstrap
     from evalgate.application.pricing import Pricer
+    from evalgate.bootstrap import sources, verbs
 
     if chosen.suite is None:
-        return bootstrap.pricer()
-    return Pricer(chosen.suite.prices, bootstrap.price_list())
+        return verbs.pricer()
+    return Pricer(chosen.suite.prices, sources.price_list())
 
 
 def _order(given: list[str]) -> str | None:

@@ -68,14 +68,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Judges, writes the files, prints the table."""
-    from evalgate import bootstrap
     from evalgate.application.judge import judge
     from evalgate.application.leave_files import leave_files
+    from evalgate.bootstrap import verbs
     from evalgate.settings.limits import limits_from
 
-    bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
+    verbs.use_own_evaluators(arguments.plugin, shell.cwd)
     limits = limits_from(arguments.limit)
-    tools = bootstrap.shell_tools(
+    tools = verbs.shell_tools(
         shell.cwd,
         arguments.output_dir,
         limits,
@@ -89,8 +89,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
-    from evalgate import bootstrap
     from evalgate.application.request import JudgeRequest
+    from evalgate.bootstrap import verbs
     from evalgate.models.comparison import BaselineInfo
 
     path = None if arguments.baseline == "none" else arguments.baseline
@@ -105,8 +105,8 @@ def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
         report_only=arguments.report_only,
         make_baseline_zip=not arguments.no_baseline_zip,
         sarif=arguments.sarif,
-        template=bootstrap.template(arguments.template, shell.cwd) if arguments.template else None,
-        approvals=bootstrap.approvals(shell.cwd),
+        template=verbs.template(arguments.template, shell.cwd) if arguments.template else None,
+        approvals=verbs.approvals(shell.cwd),
         commit=arguments.commit or shell.environ.get("GITHUB_SHA"),
         branch=shell.environ.get("GITHUB_REF_NAME"),
         run_id=shell.environ.get("GITHUB_RUN_ID"),

@@ -35,12 +35,12 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints the schema."""
     import orjson
 
-    from evalgate import bootstrap
     from evalgate.application.schemas import schema
+    from evalgate.bootstrap import verbs
 
     own = bool(arguments.plugin or arguments.installed)
     if own:
-        bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
+        verbs.use_own_evaluators(arguments.plugin, shell.cwd)
     made = schema(arguments.kind, with_own=own)
     shell.say(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode())
     return 0

@@ -28,18 +28,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Loads everything and tells all mistakes at once, as file:line:column."""
-    from evalgate import bootstrap
     from evalgate.application.policies import policies_of
+    from evalgate.bootstrap import sources, verbs
     from evalgate.reporting.wording import counted
 
-    bootstrap.use_own_evaluators(arguments.plugin, shell.cwd)
-    files = bootstrap.suite_files(shell.cwd)
+    verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    files = sources.suite_files(shell.cwd)
     configuration = files.load(arguments.configs)
-    approvals = bootstrap.approvals(shell.cwd)
+    approvals = verbs.approvals(shell.cwd)
     if approvals is not None:
         files.approvals(approvals)
     policies_of(configuration, None)
-    bootstrap.check_formats(configuration)
+    verbs.check_formats(configuration)
     shell.tell(configuration.warnings, "warning")
     suites = configuration.suites
     scenarios = sum(len(suite.scenarios) for suite in suites)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evalgate import bootstrap
 from evalgate.application.evaluate import TraceChoice
+from evalgate.bootstrap import sources
 from evalgate.errors import SuiteError
 
 SUITE = "scenarios: [{id: a, expected_tool: null}]\n"
@@ -14,7 +14,7 @@ def load(folder, *configs, **files):
         path = folder / name.replace("__", "/").replace("_yaml", ".yaml")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return bootstrap.suite_files(str(folder)).load(configs)
+    return sources.suite_files(str(folder)).load(configs)
 
 
 def told(folder, *configs, **files):

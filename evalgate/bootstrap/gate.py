@@ -1,0 +1,179 @@
+"""The gate in a job: its task, its world, its judge."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.job import approvals_of, approvals_on_disk, site, template_of
+from evalgate.bootstrap.sources import baseline_files, fingerprints, price_list, suite_files, trace_files
+from evalgate.errors import InvalidInput
+from evalgate.settings.limits import IN_ACTION, Limits
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github import Budget
+    from evalgate.application.gate_in_action import Task, World
+    from evalgate.application.judge import Tools
+    from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.ports import StepOutput
+    from evalgate.settings.settings import Settings
+
+OUTPUT_FOLDER = ".evalgate"
+RESULTS = "results.json"
+
+
+def action_tools(
+    root: str,
+    cwd: str,
+    output_dir: str,
+    bounds: Limits = IN_ACTION,
+    *,
+    source_date_epoch: str | None,
+    named_baseline: bool,
+) -> Tools:
+    """What the judge works with in a job: nothing outside the workspace `root`, no symbolic links.
+
+    A baseline that was found lies in the runner's own folder; one that an input names must lie inside.
+    """
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.export_files import OutputFolder
+    from evalgate.adapters.terminal import Quiet
+    from evalgate.application.judge import Tools
+
+    return Tools(
+        suite_files(cwd, root, bounds),
+        trace_files(cwd, root, bounds),
+        baseline_files(cwd, root if named_baseline else None),
+        OutputFolder(output_dir, cwd, root),
+        SystemClock(source_date_epoch),
+        Quiet(),
+        price_list(),
+        fingerprints(cwd, root),
+    )
+
+
+def action_task(settings: Settings) -> Task:
+    """What a job asks of the gate, out of its inputs and its event."""
+    from evalgate.application.gate_in_action import Task
+
+    inputs = settings.inputs
+    return Task(
+        request=action_request(settings),
+        shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
+        comment="off" if inputs.mode == "evaluate" else inputs.comment,
+        only_reads=settings.only_reads,
+        artifact=inputs.baseline_artifact if settings.uploads_baseline else None,
+        report_artifact=settings.report_artifact if settings.leaves_report else None,
+        annotate=inputs.annotations,
+        summarise=inputs.job_summary,
+    )
+
+
+def action_request(settings: Settings) -> JudgeRequest:
+    """The question to the judge, but for the baseline that is still to be found."""
+    from evalgate.application.request import JudgeRequest
+    from evalgate.models.comparison import BaselineInfo
+
+    inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
+    given = inputs.baseline not in {"auto", "none"}
+    return JudgeRequest(
+        configs=inputs.config,
+        traces=inputs.traces or None,
+        form=None if inputs.format in {"", "auto"} else inputs.format,
+        baseline=BaselineInfo("given", path=inputs.baseline) if given else None,
+        baseline_required=given,
+        fail_on=inputs.fail_on or None,
+        on_weakening=inputs.on_weakening,
+        report_only=inputs.mode == "report-only",
+        make_baseline_zip=settings.makes_baseline,
+        sarif=bool(inputs.sarif_path),
+        folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
+        commit=settings.commit,
+        merge_commit=job.sha,
+        branch=pull_request.head_ref if pull_request else job.ref.removeprefix("refs/heads/"),
+        run_id=job.run_id,
+        comment_key=settings.comment_key,
+        max_comment_chars=inputs.max_comment_chars,
+        report_url=job.run_url,
+        notes=settings.notes,
+    )
+
+
+def action_world(settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None) -> World:
+    """What a job's run acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    from functools import partial
+    from pathlib import Path
+
+    from evalgate.adapters import github
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.export_files import NamedFile, OutputFolder
+    from evalgate.adapters.report_zip import ReportZips
+    from evalgate.application.gate_in_action import World
+
+    inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
+    cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
+    folder = f"{cwd}/{OUTPUT_FOLDER}"
+    here, trace = site(settings), step.log if inputs.debug or job.debug else None
+    client = partial(github.Client, here, trace=trace)
+    wanted = github.Wanted(
+        inputs.baseline_artifact,
+        settings.baseline_branch,
+        settings.event.default_branch,
+        settings.baseline_workflow,
+        github.Reference(*settings.compared_commit),
+    )
+    search = inputs.baseline == "auto"
+    time = budget or github.Budget()
+    before_verdict = time.half()
+    found_in = Path(downloads)
+    return World(
+        judge=partial(_judge_in_action, job.workspace, cwd, folder, inputs.limits, job.source_date_epoch),
+        folder=OutputFolder(folder, cwd, job.workspace),
+        step=step,
+        template=template_of(settings, client(before_verdict)),
+        approvals=approvals_of(settings, client(before_verdict)),
+        proposed=approvals_on_disk(job.workspace) if settings.approvals_commit else None,
+        baselines=github.Baselines(client(before_verdict), wanted, found_in, SystemClock(None))
+        if search
+        else None,
+        pull_request=github.Comments(client(time), pull_request.number) if pull_request else None,
+        checks=github.CheckRuns(client(time)) if inputs.check_run else None,
+        artifacts=github.Artifacts(here, time)
+        if settings.uploads_baseline or settings.leaves_report
+        else None,
+        reports=ReportZips(Path(downloads)) if settings.leaves_report else None,
+        copies={
+            name: NamedFile(posixpath.join(inputs.working_directory, path), job.workspace)
+            for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))
+            if path
+        },
+    )
+
+
+def _judge_in_action(
+    root: str, cwd: str, folder: str, bounds: Limits, epoch: str | None, request: JudgeRequest
+) -> Judgement:
+    from evalgate.application.judge import judge
+
+    named = request.baseline_required
+    tools = action_tools(root, cwd, folder, bounds, source_date_epoch=epoch, named_baseline=named)
+    return judge(request, tools)
+
+
+def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:
+    """Writes results.json for settings that can't be meant; its path, empty where there is no place."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.export_files import OutputFolder
+    from evalgate.application.leave_files import leave_files
+    from evalgate.application.report import invalid
+    from evalgate.application.request import JudgeRequest
+
+    if not workspace_root:
+        return ""
+    judgement = invalid(JudgeRequest(), mistake, SystemClock(None).now())
+    try:
+        folder = OutputFolder(OUTPUT_FOLDER, workspace_root, workspace_root)
+        leave_files(judgement, folder)
+    except InvalidInput:
+        return ""
+    return f"{OUTPUT_FOLDER}/{RESULTS}"

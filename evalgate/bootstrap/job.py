@@ -1,0 +1,61 @@
+"""What every job on GitHub has: a site to speak to, a template, approvals."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.sources import workspace
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github import Client, Site
+    from evalgate.ports import ApprovalSource, TemplateSource
+    from evalgate.settings.settings import Settings
+
+
+def site(settings: Settings) -> Site:
+    """The server that the job belongs to, and the repository on it."""
+    from evalgate.adapters.github import Network, Site
+
+    job = settings.job
+    return Site(
+        job.api_url,
+        job.server_url,
+        job.repository,
+        job.repository_id,
+        token=settings.inputs.github_token,
+        results_url=job.results_url,
+        runtime_token=job.runtime_token,
+        network=Network(job.proxies, job.no_proxy, job.ca_bundle),
+    )
+
+
+def template_of(settings: Settings, client: Client) -> TemplateSource | None:
+    """A project's template. A pull request does not say what its own comment says: its base commit does."""
+    from evalgate.adapters.github import TemplateInCommit
+    from evalgate.adapters.template_on_disk import TemplateOnDisk
+
+    inputs, job = settings.inputs, settings.job
+    if not inputs.template:
+        return None
+    if settings.template_commit:
+        path = posixpath.normpath(posixpath.join(inputs.working_directory, inputs.template))
+        return TemplateInCommit(client, path, settings.template_commit)
+    cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
+    return TemplateOnDisk(workspace(cwd, job.workspace), inputs.template)
+
+
+def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
+    """The approvals that count. A pull request does not approve its own failures: its base commit does."""
+    from evalgate.adapters.github import ApprovalsInCommit
+
+    if settings.approvals_commit:
+        return ApprovalsInCommit(client, settings.approvals_commit)
+    return approvals_on_disk(settings.job.workspace)
+
+
+def approvals_on_disk(root: str) -> ApprovalSource:
+    """The approvals as the checkout has them, in a job."""
+    from evalgate.adapters.approvals_on_disk import ApprovalsOnDisk
+
+    return ApprovalsOnDisk(workspace(root, root))

@@ -1,0 +1,56 @@
+"""A job that publishes what another run has left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.job import site, template_of
+from evalgate.errors import SettingError
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github import Budget
+    from evalgate.application.publish import PublishTask, PublishWorld
+    from evalgate.ports import StepOutput
+    from evalgate.settings.settings import Settings
+
+
+def publish_task(settings: Settings) -> PublishTask:
+    """What a job that publishes for another run is to do."""
+    from evalgate.application.foreign_report import Form
+    from evalgate.application.publish import PublishTask
+
+    inputs, job, run = settings.inputs, settings.job, settings.event.triggering_run
+    if run is None:
+        raise SettingError("the event file does not say which run has finished")
+    url = f"{job.server_url}/{job.repository}/actions/runs/{run.id}"
+    return PublishTask(
+        run=run,
+        artifact=settings.report_artifact,
+        form=Form(settings.comment_key, inputs.max_comment_chars, url),
+        comment=inputs.comment,
+        summarise=inputs.job_summary,
+    )
+
+
+def publish_world(
+    settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None
+) -> PublishWorld:
+    """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    from functools import partial
+    from pathlib import Path
+
+    from evalgate.adapters import github
+    from evalgate.adapters.report_zip import ReportZips
+    from evalgate.application.publish import PublishWorld
+
+    trace = step.log if settings.inputs.debug or settings.job.debug else None
+    client = github.Client(site(settings), budget, trace)
+    folder = Path(downloads)
+    return PublishWorld(
+        pulls=github.Pulls(client),
+        reports=github.Reports(client, folder),
+        files=ReportZips(folder),
+        pull_request=partial(github.Comments, client),
+        step=step,
+        template=template_of(settings, client),
+    )

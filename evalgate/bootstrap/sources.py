@@ -1,0 +1,66 @@
+"""The sources that a shell and a job share; `root` is the folder that a job must stay inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.settings.limits import Limits
+
+if TYPE_CHECKING:
+    from evalgate.adapters.baseline_zip import BaselineZips
+    from evalgate.adapters.fingerprints import FileFingerprints
+    from evalgate.adapters.suite_files import SuiteFiles
+    from evalgate.adapters.trace_formats.source import TraceFiles
+    from evalgate.adapters.workspace import Workspace
+    from evalgate.ports import PriceTable
+
+
+def workspace(cwd: str, root: str | None = None) -> Workspace:
+    """The file system: a shell's, or a job's with everything outside `root` refused."""
+    from evalgate.adapters.workspace import Workspace
+
+    return Workspace(root, cwd)
+
+
+def suite_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> SuiteFiles:
+    """Where suites come from."""
+    from evalgate.adapters.suite_files import SuiteFiles
+
+    return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite)
+
+
+def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:
+    """Where traces come from."""
+    from evalgate.adapters.trace_formats.limits import TraceLimits
+    from evalgate.adapters.trace_formats.source import TraceFiles
+
+    bounds = bounds or Limits()
+    limits = TraceLimits(
+        record_bytes=bounds.record,
+        together_bytes=bounds.together,
+        unpacked_file_bytes=bounds.unpacked,
+        total_bytes=bounds.traces,
+        messages=bounds.messages,
+    )
+    return TraceFiles(workspace(cwd, root), limits)
+
+
+def baseline_files(cwd: str, root: str | None = None) -> BaselineZips:
+    """Where baselines are read and written."""
+    from evalgate.adapters.baseline_zip import BaselineZips
+
+    return BaselineZips(workspace(cwd, root))
+
+
+def fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
+    """What files are, told in one word."""
+    from evalgate.adapters.fingerprints import FileFingerprints
+
+    return FileFingerprints(workspace(cwd, root))
+
+
+def price_list() -> PriceTable | None:
+    """What models cost, where the extra is installed that knows it."""
+    from evalgate.adapters.prices import installed
+
+    return installed()

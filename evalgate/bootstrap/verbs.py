@@ -1,0 +1,135 @@
+"""What the verbs of a shell work with, where what a person names is trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from evalgate.bootstrap.sources import (
+    baseline_files,
+    fingerprints,
+    price_list,
+    suite_files,
+    trace_files,
+    workspace,
+)
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.adapters.export_files import LineFile
+    from evalgate.application.backtest import BacktestTools
+    from evalgate.application.judge import Tools
+    from evalgate.application.pricing import Pricer
+    from evalgate.models.approval import ApprovalFile
+    from evalgate.models.template_file import TemplateFile
+    from evalgate.models.trace import DamagedTrace, TraceRecord
+    from evalgate.settings.limits import Limits
+    from evalgate.suite.models import Configuration
+
+
+def shell_tools(
+    cwd: str,
+    output_dir: str,
+    bounds: Limits,
+    *,
+    source_date_epoch: str | None,
+    progress_to: TextIO | None,
+) -> Tools:
+    """What the judge works with in a shell, where what a person names is trusted."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.export_files import OutputFolder
+    from evalgate.adapters.terminal import Quiet, progress_for
+    from evalgate.application.judge import Tools
+
+    return Tools(
+        suite_files(cwd, None, bounds),
+        trace_files(cwd, None, bounds),
+        baseline_files(cwd),
+        OutputFolder(output_dir, cwd),
+        SystemClock(source_date_epoch),
+        Quiet() if progress_to is None else progress_for(progress_to, quiet=False),
+        price_list(),
+        fingerprints(cwd),
+    )
+
+
+def backtest_tools(cwd: str, *, progress_to: TextIO) -> BacktestTools:
+    """What a backtest works with, in a shell."""
+    from evalgate.adapters.terminal import progress_for
+    from evalgate.adapters.trace_formats.stored import stored_traces
+    from evalgate.application.backtest import BacktestTools
+
+    return BacktestTools(
+        suite_files(cwd),
+        baseline_files(cwd),
+        stored_traces,
+        progress_for(progress_to, quiet=False),
+        price_list(),
+    )
+
+
+def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
+    """The zips that files, folders or globs name, each once; raises SettingError where one names none."""
+    files, found = workspace(cwd), dict[str, None]()
+    for pattern in patterns:
+        matches = [file.path for file in files.expand(pattern, ".") if file.path.endswith(".zip")]
+        if not matches:
+            raise SettingError(Problem(f"no baseline.zip at {pattern!r}"))
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def use_own_evaluators(modules: Sequence[str], cwd: str) -> None:
+    """Lets suites name own evaluators: those of the modules, and of installed packages. Never in a job."""
+    from evalgate.adapters.own_evaluators import OwnEvaluators
+    from evalgate.evaluators.registry import use_own
+
+    use_own(OwnEvaluators(modules, cwd))
+
+
+def check_formats(configuration: Configuration) -> None:
+    """Raises SettingError for a suite's `format` that does not exist."""
+    from evalgate.application.formats import format_problems
+
+    problems = format_problems(configuration, trace_files("."))
+    if problems:
+        raise SettingError(*problems)
+
+
+def pricer() -> Pricer:
+    """Gives traces the cost that a run of a suite without `prices` would give them."""
+    from evalgate.application.pricing import Pricer
+    from evalgate.suite.prices import OwnPrices
+
+    return Pricer(OwnPrices(), price_list())
+
+
+def template(path: str, cwd: str) -> TemplateFile:
+    """A project's own words for the comment, out of a file that a person named."""
+    from evalgate.adapters.template_on_disk import TemplateOnDisk
+
+    return TemplateOnDisk(workspace(cwd), path).read()
+
+
+def approvals(cwd: str) -> ApprovalFile | None:
+    """The approvals of the working folder, which a shell trusts; None where it has none."""
+    from evalgate.adapters.approvals_on_disk import ApprovalsOnDisk
+
+    return ApprovalsOnDisk(workspace(cwd)).read()
+
+
+def line_file(path: str, cwd: str) -> LineFile:
+    """A file that a person named in a shell."""
+    from evalgate.adapters.export_files import LineFile
+
+    return LineFile(path, cwd)
+
+
+def converted(
+    records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool
+) -> Iterator[bytes | DamagedTrace]:
+    """Traces as lines of another format; see writers.writer_for."""
+    from evalgate.adapters.trace_formats.writers import converted, writer_for
+
+    return converted(records, writer_for(target, full=full), redact=redact)
