@@ -8,9 +8,10 @@ EvalGateError                 70  our bug, unless a subclass says otherwise
 |   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
 |   `-- OverLimit                 a bound of the run was passed (`over_limit`)
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
-`-- Unreachable                4  GitHub did not answer, or not as promised
+`-- Unreachable                4  GitHub or a store did not answer, or not as promised
     |-- Forbidden                 the token may not do this
-    `-- NotFound                  there is no such thing
+    |-- NotFound                  there is no such thing
+    `-- StoreUnreachable          a store that can't be read or written
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class TraceError(EvalGateError):
 
 
 class Unreachable(EvalGateError):
-    """GitHub did not answer in time, or not as its description promises."""
+    """GitHub or a store did not answer in time, or not as promised."""
 
     exit_code = 4
     code = "unreachable"
@@ -111,3 +112,7 @@ class Forbidden(Unreachable):
 
 class NotFound(Unreachable):
     """GitHub knows no such thing."""
+
+
+class StoreUnreachable(Unreachable):
+    """A store that can't be read or written now; its credentials are never told."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
-from evalgate.models.annotation import Annotation as Annotation  # noqa: PLC0414, TC001  re-exported
+from evalgate.models.annotation import Annotation as Annotation  # noqa: TC001  re-exported
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:

@@ -1,0 +1,34 @@
+"""What a person said about an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Sentiment = Literal["positive", "negative", "neutral"]
+
+SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
+LEAST_RATING, MOST_RATING = 1, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """One word of a person on a conversation, or on one message of it.
+
+    `id` is empty and `created_at` None until it is stored; `user_id` is a UUID in its usual spelling.
+    """
+
+    id: str
+    conversation_id: str
+    rating: int
+    feedback: Sentiment
+    comment: str = ""
+    issues: tuple[str, ...] = ()
+    user_id: str | None = None
+    message_id: str | None = None
+    golden_id: str | None = None
+    created_at: datetime | None = None
