@@ -1,0 +1,53 @@
+"""CSV as RFC 4180 has it, in whose cells no spreadsheet finds a formula; it reads back as it was written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MOST_IN_A_CELL = 1_000_000
+
+# What a spreadsheet takes for the beginning of a formula, in every width and behind blanks that it skips.
+# Apostrophes before it count: of a text that bears one already, ours is still the one taken off again.
+_BLANK = "[\\s\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]"
+_FORMULA = re.compile(f"'*(?:[\t\r]|{_BLANK}*[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212])")
+_QUOTED = re.compile('[",;\t\r\n]|^\\s|\\s$')
+
+
+def rows_text(rows: Iterable[Sequence[str]]) -> str:
+    """The rows, each cell harmless, each line ended by CR LF."""
+    return "".join(f"{','.join(map(_cell, row))}\r\n" for row in rows)
+
+
+def read_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line each ends on, cells as they were before they were made harmless.
+
+    Raises SettingError, naming the line, for what is no CSV.
+    """
+    import csv
+
+    csv.field_size_limit(MOST_IN_A_CELL)
+    rows = csv.reader((f"{line}\n" for line in text.removeprefix("\ufeff").split("\n")), strict=True)
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error:
+            raise SettingError(f"line {rows.line_num}: this is no CSV as RFC 4180 has it") from None
+        if row is None:
+            return
+        if row:
+            yield rows.line_num, [_plain(cell) for cell in row]
+
+
+def _cell(text: str) -> str:
+    harmless = f"'{text}" if _FORMULA.match(text) else text
+    return f'"{harmless.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(harmless) else harmless
+
+
+def _plain(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

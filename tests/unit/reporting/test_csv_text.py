@@ -1,0 +1,68 @@
+"""CSV by RFC 4180, harmless in a spreadsheet (security.md T23), and the same when read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.errors import SettingError
+from evalgate.reporting.exports.csv_text import read_rows, rows_text
+
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\rcmd",
+    "  =1",
+    "\n=1",
+    "\u00a0=1",
+    "\u200b=1",
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff20x",
+    " \uff1dcmd|' /C calc'!A0",
+]
+CELLS = st.text(st.sampled_from("'=+-@\t\r\n ,;\"ab\uff1d\u200b\x00\x85\u2028\U0001f600"), max_size=8)
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_formula_begins_with_an_apostrophe_for_any_reader(text):
+    [[cell, beside]] = csv.reader(io.StringIO(rows_text([[text, "x"]]), newline=""), strict=True)
+    assert (cell, beside) == (f"'{text}", "x")
+
+
+@pytest.mark.parametrize("text", ["refund", "it's", "'quoted'", "a=b", "1.000", "", "don't = do"])
+def test_ordinary_text_stays_as_it_is(text):
+    assert rows_text([[text, "x"]]).startswith(text)
+
+
+def test_lines_end_in_cr_lf_and_quotes_are_doubled():
+    assert rows_text([["a", 'say "hi", now', "two\nlines"]]) == 'a,"say ""hi"", now","two\nlines"\r\n'
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=4))
+def test_what_is_written_reads_back_the_same(rows):
+    assert [row for _, row in read_rows(rows_text(rows))] == rows
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1, max_size=3))
+def test_any_reader_finds_as_many_cells_and_no_formula(rows):
+    found = list(csv.reader(io.StringIO(rows_text(rows), newline=""), strict=True))
+    assert [len(row) for row in found] == [len(row) for row in rows]
+    cells = [cell for row in found for cell in row]
+    assert not [
+        cell for cell in cells if cell.strip(" \n\x85\u2028\u200b").startswith(("=", "+", "-", "@", "\uff1d"))
+    ]
+
+
+@pytest.mark.parametrize("text", ['a,"b', '"a"b,c\r\n', f"a,{'x' * 1_000_001}\r\n"])
+def test_what_is_no_csv_is_refused_with_its_line(text):
+    with pytest.raises(SettingError, match=r"^line [123]: this is no CSV"):
+        list(read_rows(text))
