@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Location
     from evalgate.models.comparison import ScenarioKey
+    from evalgate.models.provenance import Provenance
 
 FILE = "evalgate-approvals.yaml"
 """Where approvals are kept, in the repository's root."""
@@ -32,7 +33,8 @@ class Approval:
     """One approval as written. What is None does not narrow it; `until` is the last day on which it holds.
 
     `least_score` is the lowest score that is approved; `traces` are the sha256 of the recordings that may
-    fail, empty for any.
+    fail, empty for any. `checks` are all that may fail of the whole scenario, None for any; `provenance` is
+    known where it was no file that said it.
     """
 
     suite: str
@@ -46,13 +48,15 @@ class Approval:
     until: date
     traces: frozenset[str]
     location: Location | None
+    checks: frozenset[str] | None = None
+    provenance: Provenance | None = None
 
     @property
     def scope(self) -> tuple[object, ...]:
         """All that it says, but not where: what two files have in common."""
         return (
             *(self.suite, self.scenario, self.variant, self.assertion, self.change, self.least_score),
-            *(self.reason, self.who, self.until, self.traces),
+            *(self.reason, self.who, self.until, self.traces, self.checks),
         )
 
 

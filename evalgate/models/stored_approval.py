@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
+from evalgate.models.provenance import APPROVAL_ORIGINS as APPROVAL_ORIGINS  # noqa: PLC0414  re-exported
+from evalgate.models.provenance import ApprovalOrigin as ApprovalOrigin  # noqa: PLC0414  re-exported
+from evalgate.models.provenance import Provenance as Provenance  # noqa: PLC0414  re-exported
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.approval import Approval
-
-ApprovalOrigin = Literal["file", "comment", "shell"]
-
-APPROVAL_ORIGINS: tuple[ApprovalOrigin, ...] = ("file", "comment", "shell")
-
-
-class Provenance(NamedTuple):
-    """Who said it where. `permission` is what the person may do in the repository, as GitHub says."""
-
-    source: ApprovalOrigin
-    pull_request: int | None = None
-    comment_id: int | None = None
-    comment_url: str | None = None
-    head_commit: str | None = None
-    permission: str | None = None
-    self_approved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
