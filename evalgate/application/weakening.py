@@ -122,7 +122,8 @@ def added_approvals(approvals: Approvals, before: ResultsDoc) -> list[Weakening]
             location=each.location,
         )
         for each in (*approvals.counting, *approvals.proposed)
-        if _scope(approval_doc(Ruling(each, "active", "", 0))) not in known
+        if each.provenance is None  # of the file: what a person said of one commit is told as an approval
+        and _scope(approval_doc(Ruling(each, "active", "", 0))) not in known
     ]
 
 

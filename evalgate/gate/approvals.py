@@ -27,10 +27,13 @@ APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken
 """Words of `fail_on` that an approved scenario does not set off."""
 BAD = frozenset({"failed", "error", "not_evaluable"})
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
+MORE_FAILS = "more fails than was approved"
+UNREAD = "a trial's recording"
+UNKNOWN = "what is not known can't be approved"
 NAMED = 3
 
 
-class _Failing(NamedTuple):
+class Failing(NamedTuple):
     """A scenario of the run as approvals see it."""
 
     scenario: ScenarioResult
@@ -48,6 +51,17 @@ class _Failing(NamedTuple):
         """Names of the checks that did not hold."""
         trials = self.scenario.trials
         return {each.name for trial in trials for each in trial.assertions if each.outcome in BAD}
+
+    @property
+    def faults(self) -> set[str]:
+        """The same, and whether a recording could not be read."""
+        unread = any(trial.status == "error" for trial in self.scenario.trials)
+        return self.checks | ({UNREAD} if unread else set())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything was learned of it: what is not known can't be approved."""
+        return self.scenario.verdict not in NOT_EVALUATED
 
     @property
     def recordings(self) -> set[str | None]:
@@ -69,12 +83,7 @@ HOLDS = _Finding("active")
 
 def rule_on(run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approvals, today: date) -> Rulings:
     """What becomes of every approval, in the order written, and which scenarios may fail by them."""
-    scenarios = {
-        key: _Failing(scenario, changes.get(key))
-        for suite in run.suites
-        for scenario in suite.scenarios
-        for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
-    }
+    scenarios = scenarios_of(run, changes)
     found = [_alone(approval, scenarios, today) for approval in approvals.counting]
     held: dict[ScenarioKey, set[str | None]] = {}
     for approval, finding in zip(approvals.counting, found, strict=True):
@@ -87,6 +96,16 @@ def rule_on(run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approval
     ]
     told += [_ruling(approval, _Finding("proposed", PROPOSED), today) for approval in approvals.proposed]
     return Rulings(tuple(told), frozenset(key for key, names in left.items() if not names))
+
+
+def scenarios_of(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[ScenarioKey, Failing]:
+    """Every scenario of a run as approvals see it."""
+    return {
+        key: Failing(scenario, changes.get(key))
+        for suite in run.suites
+        for scenario in suite.scenarios
+        for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
+    }
 
 
 def proposals(base: Iterable[Approval], head: Iterable[Approval]) -> tuple[Approval, ...]:
@@ -110,7 +129,7 @@ def _lasts(days: int) -> str:
     return f"expires in {days} day{'s' if days > 1 else ''}"
 
 
-def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, _Failing], today: date) -> _Finding:
+def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, Failing], today: date) -> _Finding:
     """What the approval itself says against its own use."""
     if today > approval.until:
         return _Finding("expired", f"expired on {approval.until.isoformat()}")
@@ -119,15 +138,15 @@ def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, _Failing], today:
         return _Finding("unused", _no_such(approval, scenarios))
     if not failing.is_worse:
         return _Finding("unused", "the scenario passes: it is no longer needed")
-    if failing.scenario.verdict in NOT_EVALUATED:
+    if not failing.is_known:
         verdict = spoken(failing.scenario.verdict)
-        return _Finding("void", f"the scenario is {verdict}: what is not known can't be approved")
+        return _Finding("void", f"the scenario is {verdict}: {UNKNOWN}")
     if approval.assertion is not None and approval.assertion not in failing.checks:
         return _Finding("unused", f"the check {shorten(approval.assertion)} does not fail")
     return _outside(approval, failing)
 
 
-def _outside(approval: Approval, failing: _Failing) -> _Finding:
+def _outside(approval: Approval, failing: Failing) -> _Finding:
     """Whether the failure lies outside of what was approved."""
     kind = failing.change.kind if failing.change is not None else None
     if approval.change not in (None, kind):
@@ -139,7 +158,8 @@ def _outside(approval: Approval, failing: _Failing) -> _Finding:
         return _Finding("void", f"worse than approved: {now}, approved is {least:g}")
     if approval.traces and not failing.recordings <= approval.traces:
         return _Finding("void", "another recording fails than the one approved")
-    return HOLDS
+    more = failing.faults - approval.checks if approval.checks is not None else set[str]()
+    return _Finding("void", f"{MORE_FAILS}: {_named(sorted(more))}") if more else HOLDS
 
 
 def _shown(score: float, least: float) -> str:
@@ -159,20 +179,15 @@ def _no_such(approval: Approval, scenarios: Iterable[ScenarioKey]) -> str:
     return "the run has no such scenario"
 
 
-def _uncovered(failing: _Failing, names: set[str | None]) -> set[str]:
+def _uncovered(failing: Failing, names: set[str | None]) -> set[str]:
     """What fails beside the approved checks; nothing where the scenario as a whole is approved."""
-    if None in names:
-        return set()
-    unread = any(trial.status == "error" for trial in failing.scenario.trials)
-    return {each for each in failing.checks if each not in names} | (
-        {"a trial's recording"} if unread else set()
-    )
+    return set() if None in names else {each for each in failing.faults if each not in names}
 
 
 def _together(finding: _Finding, left: set[str]) -> _Finding:
     if finding is not HOLDS or not left:
         return finding
-    return _Finding("void", f"more fails than was approved: {_named(sorted(left))}")
+    return _Finding("void", f"{MORE_FAILS}: {_named(sorted(left))}")
 
 
 def _named(names: Sequence[str]) -> str:

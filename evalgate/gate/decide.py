@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.gate.approvals import APPROVABLE
 from evalgate.gate.evidence import (
     evaluated,
     missing_baseline,
@@ -13,12 +14,13 @@ from evalgate.gate.evidence import (
 )
 from evalgate.gate.failures import RULES, failures
 from evalgate.gate.weakened import weakened_reasons
+from evalgate.models.comparison import ScenarioKey
 from evalgate.models.decision import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-    from evalgate.models.comparison import BaselineInfo, Comparison, ScenarioKey
+    from evalgate.models.comparison import BaselineInfo, Comparison
     from evalgate.models.decision import GateVerdict, Reason
     from evalgate.models.run import Run, SuiteResult
     from evalgate.models.weakening import Weakenings
@@ -81,6 +83,24 @@ def decide(  # noqa: PLR0913  everything that decides
         report_only,
         {suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
     )
+
+
+def with_approved(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:
+    """The same decision once these scenarios may fail: what a person approved after it had fallen."""
+    reasons = [reason for reason in decision.reasons if not _is_approved(reason, approved)]
+    code = _exit_code(reasons)
+    verdicts = {
+        suite.name: _suite_verdict(suite, [each for each in reasons if each.suite == suite.name])
+        for suite in run.suites
+    }
+    is_shown_only = decision.report_only
+    return Decision(VERDICTS[code], PASS if is_shown_only else code, reasons, is_shown_only, verdicts)
+
+
+def _is_approved(reason: Reason, approved: Container[ScenarioKey]) -> bool:
+    if reason.code not in APPROVABLE or reason.suite is None or reason.scenario is None:
+        return False
+    return ScenarioKey(reason.suite, reason.scenario, reason.variant) in approved
 
 
 def _of_suite(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.models.provenance import APPROVAL_ORIGINS as APPROVAL_ORIGINS  # noqa: PLC0414  re-exported
 from evalgate.models.provenance import ApprovalOrigin as ApprovalOrigin  # noqa: PLC0414  re-exported
-from evalgate.models.provenance import Provenance as Provenance  # noqa: PLC0414  re-exported
+from evalgate.models.provenance import Provenance as Provenance  # noqa: PLC0414, TC001  re-exported
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:

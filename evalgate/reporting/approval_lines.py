@@ -20,6 +20,8 @@ WORDS = {
     "unused": "unused",
 }
 NAME, REASON = 120, 300
+SHORT_SHA = 7
+OWN = "self-approved"
 Key = tuple[str, str, str | None]
 
 
@@ -41,18 +43,21 @@ def approved_keys(document: ResultsDoc) -> set[Key]:
 def approval_line(approval: ApprovalDoc) -> str:
     """One approval as finished Markdown."""
     said = f"{_word(approval)}: {span(_scope(approval), NAME)}"
-    return f"{said}, {span(approval['message'], REASON)}, by {span(_by(approval), NAME + REASON)}"
+    line = f"{said}, {span(approval['message'], REASON)}, by {span(_by(approval), NAME + REASON)}"
+    where, own = _where(approval), _is_own(approval)
+    return f"{line}{f', {span(where, NAME)}' if where else ''}{f', **{OWN}**' if own else ''}"
 
 
 def approval_text(approval: ApprovalDoc) -> str:
     """One approval as plain text; its terminal's door is still before it."""
-    return f"approval {_word(approval)}: {_scope(approval)}: {approval['message']}, by {_by(approval)}"
+    said = f"approval {_word(approval)}: {_scope(approval)}: {approval['message']}"
+    return ", ".join([said, *_from_whom(approval)])
 
 
 def approval_fact(approval: ApprovalDoc) -> str:
     """The same where the scenario has been named already."""
     named = [f"of {approval['assertion']}"] if approval["assertion"] else []
-    return ", ".join([_word(approval), *named, approval["message"], f"by {_by(approval)}"])
+    return ", ".join([_word(approval), *named, approval["message"], *_from_whom(approval)])
 
 
 def _word(approval: ApprovalDoc) -> str:
@@ -68,6 +73,29 @@ def _scope(approval: ApprovalDoc) -> str:
         *([f"score at least {limit['score']:g}"] if limit else []),
     ]
     return f"{named} ({', '.join(bounds)})" if bounds else named
+
+
+def _from_whom(approval: ApprovalDoc) -> list[str]:
+    where = _where(approval)
+    said = [f"by {_by(approval)}", *([where] if where else [])]
+    return [*said, OWN] if _is_own(approval) else said
+
+
+def _where(approval: ApprovalDoc) -> str:
+    """Where it was given, for which commit, and with which right; empty for one of the file."""
+    origin = approval.get("provenance")
+    if origin is None:
+        return ""
+    comment, commit = origin["comment_id"], origin["head_commit"]
+    said = [f"comment {comment}" if comment is not None else origin["source"]]
+    said += [f"for {commit[:SHORT_SHA]} only"] if commit else []
+    said += [f"may {origin['permission']}"] if origin["permission"] else []
+    return ", ".join(said)
+
+
+def _is_own(approval: ApprovalDoc) -> bool:
+    origin = approval.get("provenance")
+    return origin is not None and origin["self_approved"]
 
 
 def _by(approval: ApprovalDoc) -> str:

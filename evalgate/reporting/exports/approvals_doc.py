@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from evalgate.reporting.exports.bounded import bounded_name, bounded_text
 from evalgate.reporting.exports.results_fields import (
     COUNT,
+    FLAG,
     LIST,
+    MAYBE_COUNT,
+    MAYBE_LIST,
     MAYBE_RECORD,
     MAYBE_TEXT,
     NUMBER,
     TEXT,
+    Field,
     Shape,
     needed,
     optional,
@@ -19,7 +23,8 @@ from evalgate.reporting.exports.results_fields import (
 
 if TYPE_CHECKING:
     from evalgate.models.approval import Ruling
-    from evalgate.models.results_approvals import ApprovalDoc
+    from evalgate.models.provenance import Provenance
+    from evalgate.models.results_approvals import ApprovalDoc, ProvenanceDoc
 
 APPROVAL: Shape = (
     *needed(TEXT, "suite", "scenario", "reason", "who", "until", "status", "message"),
@@ -27,6 +32,14 @@ APPROVAL: Shape = (
     *optional(MAYBE_TEXT, "variant", "assertion", "change"),
     *optional(MAYBE_RECORD, "limit", "location"),
     *optional(LIST, "trace"),
+    Field("checks", MAYBE_LIST, "fine"),
+    Field("provenance", MAYBE_RECORD, "fine"),
+)
+PROVENANCE: Shape = (
+    *needed(TEXT, "source"),
+    *optional(MAYBE_COUNT, "pull_request", "comment_id"),
+    *optional(MAYBE_TEXT, "comment_url", "head_commit", "permission"),
+    *needed(FLAG, "self_approved"),
 )
 LIMIT: Shape = needed(NUMBER, "score")
 
@@ -34,7 +47,7 @@ LIMIT: Shape = needed(NUMBER, "score")
 def approval_doc(ruling: Ruling) -> ApprovalDoc:
     """One approval and what becomes of it."""
     approval, place = ruling.approval, ruling.approval.location
-    return {
+    document: ApprovalDoc = {
         "suite": bounded_name(approval.suite),
         "scenario": bounded_name(approval.scenario),
         "variant": _name(approval.variant),
@@ -51,6 +64,23 @@ def approval_doc(ruling: Ruling) -> ApprovalDoc:
         "location": None
         if place is None
         else {"file": bounded_name(place.file), "line": place.line, "column": place.column},
+    }
+    if approval.checks is not None:
+        document["checks"] = sorted(map(bounded_name, approval.checks))
+    if approval.provenance is not None:
+        document["provenance"] = _provenance(approval.provenance)
+    return document
+
+
+def _provenance(origin: Provenance) -> ProvenanceDoc:
+    return {
+        "source": origin.source,
+        "pull_request": origin.pull_request,
+        "comment_id": origin.comment_id,
+        "comment_url": _name(origin.comment_url),
+        "head_commit": _name(origin.head_commit),
+        "permission": _name(origin.permission),
+        "self_approved": origin.self_approved,
     }
 
 

@@ -1,0 +1,87 @@
+"""`/evalgate approve SCENARIO [until DATE] because REASON`: the first line of a comment, read strictly.
+
+Anybody may write a comment, so nothing is guessed: a line that is not exactly this says nothing, or is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+from typing import NamedTuple
+
+WORD = "/evalgate"
+USAGE = f"say `{WORD} approve SCENARIO [until 2026-12-31] because REASON`, or `all` for SCENARIO"
+LONGEST_LINE = 1_000
+LONGEST_NAME = 512
+LONGEST_REASON = 500
+HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+"""Kinds of characters that leave no mark, or that say in which direction others are read."""
+_BREAK = re.compile("\r\n|[\n\r]")
+_QUOTED = re.compile(r"(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)(?= |$)")
+_PLAIN = re.compile(r"[^ `]+(?= |$)")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TAIL = re.compile(r"(?: +until +(?P<until>[^ ]+))? +because +(?P<reason>[^ ].*)")
+
+
+class ApproveCommand(NamedTuple):
+    """What a person approves. `scenario` is None for all that fail, `until` where no day is named."""
+
+    scenario: str | None
+    until: date | None
+    reason: str
+
+
+def read_command(body: str) -> ApproveCommand | str | None:
+    """The command of a comment; a text that says why it is refused; None where the comment holds none.
+
+    Only a line that begins the comment counts: what stands in a quote, a block of code or further down is
+    somebody's talk about commands.
+    """
+    line = _BREAK.split(body[: LONGEST_LINE + 1], maxsplit=1)[0].rstrip(" \t")
+    if line != WORD and not line.startswith(f"{WORD} "):
+        return None
+    if len(line) > LONGEST_LINE:
+        return f"its first line is longer than {LONGEST_LINE:,} characters"
+    if any(unicodedata.category(character) in HIDDEN for character in line):
+        return "its first line holds characters that nobody can see"
+    verb, _, rest = line[len(WORD) :].strip(" ").partition(" ")
+    if verb != "approve":
+        return f"`{WORD}` knows no such command: {USAGE}"
+    return _approval(rest.strip(" "))
+
+
+def _approval(rest: str) -> ApproveCommand | str:
+    quoted = _QUOTED.match(rest)
+    named = quoted or _PLAIN.match(rest)
+    if named is None:
+        return f"it names no scenario: {USAGE}"
+    name = quoted[2] if quoted else named[0]
+    tail = _TAIL.fullmatch(rest, named.end())
+    if tail is None:
+        return f"after the scenario it must go on with `because REASON`: {USAGE}"
+    flaw, until = _flaw(name, tail["reason"]), _day(tail["until"])
+    if flaw is not None or isinstance(until, str):
+        return flaw or str(until)
+    is_all = quoted is None and name == "all"
+    return ApproveCommand(None if is_all else name, until, tail["reason"])
+
+
+def _flaw(name: str, reason: str) -> str | None:
+    if "*" in name:
+        return "an approval has no wildcards: name one scenario, or say `all`"
+    if len(name) > LONGEST_NAME:
+        return f"a scenario's name has at most {LONGEST_NAME} characters"
+    return f"the reason is longer than {LONGEST_REASON} characters" if len(reason) > LONGEST_REASON else None
+
+
+def _day(text: str | None) -> date | str | None:
+    if text is None:
+        return None
+    if _DAY.fullmatch(text):
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            pass
+    return "the day after `until` must be one of the calendar, such as 2026-12-31"
