@@ -16,7 +16,10 @@ _FAILURES = frozenset({"FAIL", "PARTIAL", "HARD_FAIL", "MISSING"})
 
 
 def junit(document: ResultsDoc) -> bytes:
-    """FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped."""
+    """FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped.
+
+    So is, with its verdict, what does not pass in quarantine.
+    """
     suites = document["suites"]
     scenarios = [scenario for suite in suites for scenario in suite["scenarios"]]
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="evalgate" {_counts(scenarios)}>']
@@ -43,26 +46,30 @@ def _case(suite: str, path: str, scenario: ScenarioDoc) -> Iterator[str]:
         f'    <testcase classname="{suite}" name="{xml(scenario["id"] + variant)}" file="{xml(file)}"{line}'
         f' time="{_seconds(scenario):.3f}"'
     )
-    element = _element(scenario["verdict"])
+    element = _element(scenario)
     if element is None:
         yield f"{head}/>"
         return
     verdict = xml(scenario["verdict"])
+    said = f"quarantined, {verdict}" if scenario.get("quarantined") else verdict
     reason = xml(first_reason(scenario))
     kind = "" if element == "skipped" else f' type="{verdict}"'
     yield f"{head}>"
-    yield f'      <{element}{kind} message="{verdict}: {reason}"/>'
+    yield f'      <{element}{kind} message="{said}: {reason}"/>'
     yield "    </testcase>"
 
 
-def _element(verdict: str) -> str | None:
+def _element(scenario: ScenarioDoc) -> str | None:
+    verdict = scenario["verdict"]
+    if scenario.get("quarantined") and verdict != "PASS":
+        return "skipped"
     if verdict in _FAILURES:
         return "failure"
     return {"PASS": None, "NOT_EVALUABLE": "skipped"}.get(verdict, "error")
 
 
 def _counts(scenarios: list[ScenarioDoc]) -> str:
-    elements = [_element(scenario["verdict"]) for scenario in scenarios]
+    elements = [_element(scenario) for scenario in scenarios]
     return (
         f'tests="{len(scenarios)}" failures="{elements.count("failure")}" errors="{elements.count("error")}"'
         f' skipped="{elements.count("skipped")}" time="{sum(map(_seconds, scenarios)):.3f}"'

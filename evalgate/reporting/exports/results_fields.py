@@ -64,7 +64,7 @@ DOCUMENT: Shape = (
     *needed(MAYBE_RECORD, "summary", "baseline"),
     *optional(MAYBE_TEXT, "commit"),
     *(Field(name, MAYBE_RECORD, "fine") for name in ("figures", "comparison")),
-    Field("weakenings", MAYBE_LIST, "fine"),
+    *(Field(name, MAYBE_LIST, "fine") for name in ("quarantines", "weakenings")),
 )
 COMPARISON: Shape = (
     *needed(COUNT, "compared", "tested", "single_trial"),
@@ -100,7 +100,7 @@ SUMMARY: Shape = (
         *("removed", "inconclusive"),
     ),
     *optional(MAYBE_NUMBER, "score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s"),
-    Field("cost_computed", MAYBE_COUNT, "fine"),
+    *(Field(name, MAYBE_COUNT, "fine") for name in ("cost_computed", "quarantined")),
     *optional(MAYBE_COUNT, "total_tokens"),
 )
 COUNTS = tuple(field.name for field in SUMMARY if field.types is COUNT)
@@ -143,6 +143,7 @@ SCENARIO: Shape = (
     *optional(MAYBE_NUMBER, "score", "pass_rate"),
     *optional(MAYBE_LIST, "pass_rate_interval"),
     *optional(MAYBE_RECORD, "dimensions", "location", "change"),
+    Field("quarantined", FLAG, "fine"),
 )
 CHANGE: Shape = (
     *needed(TEXT, "kind", "reason"),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import BaselineInfo, Comparison
     from evalgate.models.decision import Decision
     from evalgate.models.figures import RunFigures
+    from evalgate.models.quarantine import QuarantineRuling
     from evalgate.models.results import ResultsDoc, SummaryDoc
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
@@ -55,6 +56,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     figures: RunFigures | None = None,
     rulings: Sequence[Ruling] = (),
     weakenings: Weakenings | None = None,
+    quarantines: Sequence[QuarantineRuling] = (),
 ) -> ResultsDoc:
     """The document of a finished run.
 
@@ -95,6 +97,10 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         document["figures"] = figures_doc(figures.run)
     if comparison is not None and comparison.evidence is not None:
         document["comparison"] = comparison_doc(comparison.evidence)
+    if quarantines:
+        from evalgate.reporting.exports.quarantine_doc import quarantine_doc
+
+        document["quarantines"] = [quarantine_doc(ruling) for ruling in quarantines]
     if weakenings is not None:
         from evalgate.reporting.exports.weakenings_doc import weakenings_doc
 

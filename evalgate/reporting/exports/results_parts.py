@@ -152,7 +152,7 @@ def warning_doc(warning: Warning_) -> WarningDoc:
 
 def _scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDoc:
     interval = scenario.pass_rate_interval
-    return {
+    document: ScenarioDoc = {
         "id": bounded_name(scenario.id),
         "variant": _name(scenario.variant),
         "verdict": scenario.verdict,
@@ -167,6 +167,9 @@ def _scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDo
         "change": None if change is None else _change_doc(change),
         "trials": [_trial_doc(trial) for trial in scenario.trials],
     }
+    if scenario.quarantined:
+        document["quarantined"] = True
+    return document
 
 
 def _change_doc(change: Change) -> ChangeDoc:

@@ -75,6 +75,7 @@ def _document(document: Any) -> None:
     if document.get("comparison") is not None:
         _bound(document["comparison"], "expected_false_alarms", MAX_SCENARIOS, ("comparison",))
     _lists(document)
+    _quarantines(document)
     _weakenings(document)
 
 
@@ -109,10 +110,25 @@ def _lists(document: dict[str, Any]) -> None:
     for approval, place in _records(document, "approvals", approvals_doc.APPROVAL, ()):
         _maybe(approval, "location", fields.LOCATION, place)
         _maybe(approval, "limit", approvals_doc.LIMIT, place)
+        _maybe(approval, "provenance", approvals_doc.PROVENANCE, place)
+        _texts(approval, "trace", place)
+        if approval.get("checks") is not None:
+            _texts(approval, "checks", place)
         _bound(approval, "days_left", MOST_DAYS, place, least=-MOST_DAYS)
     for name, shape in (("unclaimed", fields.UNCLAIMED), ("warnings", fields.WARNING)):
         for _ in _records(document, name, shape, ()):
             pass
+
+
+def _quarantines(document: dict[str, Any]) -> None:
+    if document.get("quarantines") is None:
+        return
+    from evalgate.reporting.exports.quarantine_doc import QUARANTINE
+
+    for quarantine, place in _records(document, "quarantines", QUARANTINE, ()):
+        _maybe(quarantine, "location", fields.LOCATION, place)
+        _bound(quarantine, "scenarios", MAX_SCENARIOS, place)
+        _bound(quarantine, "days_left", MOST_DAYS, place, least=-MOST_DAYS)
 
 
 def _weakenings(document: dict[str, Any]) -> None:

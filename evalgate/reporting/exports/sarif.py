@@ -20,6 +20,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 5_000
 """Code scanning shows the first 5,000 results of a file and refuses more than 25,000."""
 SCENARIO_RULE = "scenario"
+QUARANTINE = {"kind": "external", "status": "accepted", "justification": "in quarantine: it decides nothing"}
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
@@ -65,13 +66,19 @@ def _results(suite: SuiteDoc) -> Iterator[dict[str, Any]]:
     for scenario in suite["scenarios"]:
         checks = failed_checks(scenario)
         for check in checks:
-            yield _of_check(suite, scenario, check)
+            yield _set_apart(scenario, _of_check(suite, scenario, check))
         if not checks and scenario["verdict"] != "PASS":
             level = "error" if scenario["verdict"] in HARD_FAILS else "warning"
             reason = first_reason(scenario)
-            yield _result(
-                SCENARIO_RULE, level, _named(suite, scenario), reason, _place(suite, scenario, None)
-            )
+            place = _place(suite, scenario, None)
+            yield _set_apart(scenario, _result(SCENARIO_RULE, level, _named(suite, scenario), reason, place))
+
+
+def _set_apart(scenario: ScenarioDoc, result: dict[str, Any]) -> dict[str, Any]:
+    """In quarantine a result is a note that is suppressed, in the words of the format."""
+    if not scenario.get("quarantined"):
+        return result
+    return {**result, "level": "note", "suppressions": [QUARANTINE]}
 
 
 def _of_check(suite: SuiteDoc, scenario: ScenarioDoc, check: FailedCheck) -> dict[str, Any]:

@@ -57,6 +57,8 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
     computed = sum(trial.pricing is not None and trial.cost_usd is not None for trial in trials)
     if computed:
         found["cost_computed"] = computed
+    if quarantined := sum(scenario.quarantined for scenario in scenarios):
+        found["quarantined"] = quarantined
     return found
 
 

@@ -1,0 +1,196 @@
+"""An entry of exported JSON lines as it is read back; see evaluation_jsonl for how it is written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from evalgate.models.evaluation import (
+    Evaluation,
+    Issue,
+    IssueCategory,
+    Level,
+    RegressionStatus,
+    Severity,
+    Statistics,
+    TurnResult,
+)
+from evalgate.models.exported import About, Exported
+from evalgate.models.feedback import Feedback, Sentiment
+
+Score = Annotated[float, Field(ge=0, le=1)]
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Scores = dict[str, Score | None]
+
+
+class _Read(BaseModel):
+    """Strict about what it knows; what a later version adds is passed over."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+class IssueEntry(_Read):
+    """Something found wrong; turns count from 1 here."""
+
+    category: IssueCategory
+    severity: Severity
+    message: str
+    evidence: str | None = None
+    turn: Annotated[int, Field(ge=1)] | None = None
+
+    def issue(self) -> Issue:
+        """The record."""
+        turn = None if self.turn is None else self.turn - 1
+        return Issue(self.category, self.severity, self.message, self.evidence, turn)
+
+
+class FeedbackEntry(_Read):
+    """What a person said."""
+
+    id: str
+    conversation_id: str
+    message_id: str | None = None
+    golden_id: str | None = None
+    user_id: str | None = None
+    rating: Annotated[int, Field(ge=1, le=5)]
+    feedback: Sentiment
+    comment: str = ""
+    issues: list[str] = []
+    time: AwareDatetime | None = None
+
+    def said(self) -> Feedback:
+        """The record."""
+        return Feedback(
+            self.id,
+            self.conversation_id,
+            self.rating,
+            self.feedback,
+            self.comment,
+            tuple(self.issues),
+            self.user_id,
+            self.message_id,
+            self.golden_id,
+            None if self.time is None else self.time.astimezone(UTC),
+        )
+
+
+class StatisticsEntry(_Read):
+    """Figures of the conversation."""
+
+    total_turns: Count
+    avg_latency_ms: Amount | None = None
+    total_tokens: Count | None = None
+    total_cost_usd: Amount | None = None
+    issue_count: Count = 0
+    critical_issue_count: Count = 0
+    pass_rate: Score | None = None
+
+    def figures(self) -> Statistics:
+        """The record."""
+        return Statistics(
+            self.total_turns,
+            self.avg_latency_ms,
+            self.total_tokens,
+            self.total_cost_usd,
+            self.issue_count,
+            self.critical_issue_count,
+            self.pass_rate,
+        )
+
+
+class ConversationEntry(_Read):
+    """The whole conversation."""
+
+    score: Score | None
+    level: Level | None
+    scores: Scores
+    regression_status: RegressionStatus | None = None
+    previous_score: Score | None = None
+    evaluated_by: str
+    issues: list[IssueEntry] = []
+    statistics: StatisticsEntry
+
+
+class Entry(_Read):
+    """One line: a turn, and what is known of the conversation around it."""
+
+    schema_: Literal["evalgate.evaluation/1"] = Field(alias="schema")
+    evaluation_id: Annotated[str, Field(min_length=1)]
+    golden_id: Annotated[str, Field(min_length=1)]
+    golden_title: str = ""
+    version: Annotated[int, Field(ge=1, lt=2**31)]
+    conversation_id: str | None = None
+    suite: str
+    run_id: str | None = None
+    trial: Count = 0
+    trace_id: str | None = None
+    trace_sha256: str | None = None
+    time: AwareDatetime
+    intent: str
+    stance: str
+    turns: Count
+    turn: Annotated[int, Field(ge=1)] | None
+    user_message: str | None = None
+    actual_response: str | None = None
+    golden_response: str | None = None
+    scores: Scores = {}
+    issues: list[IssueEntry] = []
+    evidence: list[str] = []
+    latency_ms: Amount | None = None
+    tokens: Count | None = None
+    cost_usd: Amount | None = None
+    retrieved_memories: list[Any] = []
+    tools_invoked: list[str] = []
+    tool_results: list[Any] = []
+    feedback: list[FeedbackEntry] = []
+    conversation: ConversationEntry
+
+    def result(self) -> TurnResult:
+        """The turn."""
+        return TurnResult(
+            self.user_message,
+            self.actual_response,
+            self.golden_response,
+            self.scores,
+            self.latency_ms,
+            self.tokens,
+            self.cost_usd,
+            tuple(self.retrieved_memories),
+            tuple(self.tools_invoked),
+            tuple(self.tool_results),
+            tuple(each.issue() for each in self.issues),
+            tuple(self.evidence),
+        )
+
+    def exported(self, turns: tuple[TurnResult, ...]) -> Exported:
+        """The conversation with its turns."""
+        whole = self.conversation
+        evaluation = Evaluation(
+            self.evaluation_id,
+            self.golden_id,
+            self.version,
+            self.suite,
+            whole.score,
+            whole.level,
+            whole.scores,
+            whole.statistics.figures(),
+            whole.evaluated_by,
+            _utc(self.time),
+            self.run_id,
+            self.trial,
+            self.trace_id,
+            self.trace_sha256,
+            turns,
+            tuple(each.issue() for each in whole.issues),
+            whole.regression_status,
+            whole.previous_score,
+        )
+        about = About(self.golden_title, self.intent, self.stance, self.conversation_id)
+        return Exported(evaluation, about, tuple(each.said() for each in self.feedback))
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)

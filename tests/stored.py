@@ -1,0 +1,102 @@
+"""Small builders for what a store keeps: everything that is not named is plain and valid."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from evalgate.models.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.models.exported import About, Exported
+from evalgate.models.feedback import Feedback
+from evalgate.models.golden import Golden
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NOW = datetime(2025, 12, 31, 22, 40, 49, tzinfo=UTC)
+
+
+def make_golden(id_: str = "refund", **fields: Any) -> Golden:
+    """A golden of one turn."""
+    plain: dict[str, Any] = {
+        "title": "A refund in time",
+        "conversation_id": f"talk-{id_}",
+        "intent": "task_execution",
+        "primary_stance": "helpful",
+        "user_messages": ("I want my money back.",),
+        "golden_responses": ("It is on its way.",),
+        "tags": ("money",),
+        "creator": "ada",
+    }
+    return Golden(id_, **{**plain, **fields})
+
+
+def make_turn(**fields: Any) -> TurnResult:
+    """A turn that went as it should, its tool called once."""
+    plain: dict[str, Any] = {
+        "user_message": "I want my money back.",
+        "actual_response": "It is on its way!",
+        "golden_response": "It is on its way.",
+        "scores": {**dict.fromkeys(DIMENSIONS), "tool_success_rate": 1.0, "response_completeness": 0.9},
+        "latency_ms": 1200.0,
+        "tokens": 340,
+        "cost": 0.0125,
+        "tools_invoked": ("refund",),
+        "tool_results": ({"paid": True},),
+        "evidence": ("refund was called",),
+    }
+    return TurnResult(**{**plain, **fields})
+
+
+def make_evaluation(
+    id_: str = "e1",
+    golden_id: str = "refund",
+    *,
+    score: float | None = 0.88,
+    turns: Sequence[TurnResult] | None = None,
+    at: datetime = NOW,
+    **fields: Any,
+) -> Evaluation:
+    """A conversation that passed."""
+    said = (make_turn(),) if turns is None else tuple(turns)
+    plain: dict[str, Any] = {
+        "golden_version": 1,
+        "suite": "support",
+        "level": None if score is None else "good",
+        "dimensions": {**dict.fromkeys(DIMENSIONS), "tool_success_rate": 1.0, "response_completeness": 0.9},
+        "statistics": Statistics(len(said), 1200.0, 340, 0.0125, 0, 0, 1.0),
+        "evaluated_by": "evalgate 0.1.0",
+        "regression_status": None if score is None else "pass",
+        "trace_id": "t1",
+        "trace_sha256": "0" * 64,
+    }
+    plain |= {"overall_score": score, "turns": said, "evaluated_at": at}
+    return Evaluation(id=id_, golden_id=golden_id, **{**plain, **fields})
+
+
+def make_feedback(id_: str = "f1", conversation_id: str = "talk-refund", **fields: Any) -> Feedback:
+    """A kind word."""
+    plain: dict[str, Any] = {
+        "rating": 5,
+        "feedback": "positive",
+        "comment": "quick",
+        "created_at": NOW - timedelta(days=1),
+    }
+    return Feedback(id_, conversation_id, **{**plain, **fields})
+
+
+def make_exported(evaluation: Evaluation | None = None, *feedback: Feedback, **about: Any) -> Exported:
+    """An evaluation on its way out."""
+    plain: dict[str, Any] = {
+        "title": "A refund in time",
+        "intent": "task_execution",
+        "stance": "helpful",
+        "conversation_id": "talk-refund",
+    }
+    return Exported(evaluation or make_evaluation(), About(**{**plain, **about}), feedback)
+
+
+def make_issue(message: str = "no apology", **fields: Any) -> Issue:
+    """A small flaw."""
+    plain: dict[str, Any] = {"category": "tone", "severity": "warning"}
+    return Issue(message=message, **{**plain, **fields})

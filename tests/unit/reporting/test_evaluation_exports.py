@@ -1,0 +1,363 @@
+"""Evaluations as JSON lines, CSV and a summary (golden.md, Exports): what is in them, and that it reads back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stored import NOW, make_evaluation, make_exported, make_feedback, make_golden, make_issue, make_turn
+
+from evalgate.errors import SettingError
+from evalgate.models.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, Statistics
+from evalgate.records import replace
+from evalgate.reporting.exports.evaluation_csv import HEAD, evaluation_rows, read_evaluation_rows
+from evalgate.reporting.exports.evaluation_jsonl import evaluation_lines
+from evalgate.reporting.exports.metrics import Asked, metrics, passed
+from evalgate.reporting.exports.moments import file_stamp
+from evalgate.reporting.exports.read_jsonl import read_evaluation_lines
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NAME = TEXT.filter(bool)
+SCORE = st.none() | st.floats(0, 1, allow_nan=False)
+COUNT = st.none() | st.integers(0, 2**62)
+TURN = st.builds(
+    make_turn,
+    user_message=st.none() | TEXT,
+    actual_response=st.none() | TEXT,
+    golden_response=st.none() | TEXT,
+    scores=st.fixed_dictionaries(dict.fromkeys(DIMENSIONS, SCORE)),
+    latency_ms=st.none() | st.floats(0, 1e9),
+    tokens=COUNT,
+    cost=st.none() | st.floats(0, 1e6),
+    retrieved_memories=st.lists(st.dictionaries(TEXT, TEXT, max_size=1), max_size=1).map(tuple),
+    tools_invoked=st.lists(NAME, max_size=2).map(tuple),
+    tool_results=st.lists(TEXT | st.none() | st.booleans(), max_size=2).map(tuple),
+    issues=st.lists(
+        st.builds(
+            make_issue,
+            message=TEXT,
+            category=st.sampled_from(CATEGORIES),
+            severity=st.sampled_from(SEVERITIES),
+            evidence=st.none() | TEXT,
+            turn=st.none() | st.integers(0, 5),
+        ),
+        max_size=2,
+    ).map(tuple),
+    evidence=st.lists(TEXT, max_size=2).map(tuple),
+)
+EVALUATION = st.builds(
+    make_evaluation,
+    NAME,
+    NAME,
+    score=SCORE,
+    turns=st.lists(TURN, max_size=3),
+    at=st.timedeltas(timedelta(0), timedelta(days=400)).map(lambda since: NOW + since),
+    suite=TEXT,
+    run_id=st.none() | NAME,
+    trace_id=st.none() | NAME,
+    previous_score=SCORE,
+    evaluated_by=TEXT,
+)
+
+
+def many(evaluations):
+    """Evaluations with an id each, on their way out."""
+    return [
+        make_exported(replace(each, id=f"{number}{each.id}"), make_feedback(f"f{number}"), title=each.suite)
+        for number, each in enumerate(evaluations)
+    ]
+
+
+def lines_of(found):
+    return b"".join(evaluation_lines(found)).splitlines(keepends=True)
+
+
+def test_a_line_tells_one_turn_and_what_is_known_around_it():
+    issue = make_issue(evidence="said 'no'", turn=0)
+    told = make_evaluation(
+        turns=[make_turn(issues=(issue,)), make_turn(actual_response=None)], issues=(issue,)
+    )
+    first, second = map(json.loads, evaluation_lines([make_exported(told, make_feedback())]))
+    assert {
+        name: first[name] for name in ("schema", "evaluation_id", "golden_id", "golden_title", "version")
+    } == {
+        "schema": "evalgate.evaluation/1",
+        "evaluation_id": "e1",
+        "golden_id": "refund",
+        "golden_title": "A refund in time",
+        "version": 1,
+    }
+    assert (first["turn"], second["turn"], first["turns"], second["turns"]) == (1, 2, 2, 2)
+    assert first["user_message"] == "I want my money back."
+    assert (first["actual_response"], first["golden_response"]) == ("It is on its way!", "It is on its way.")
+    assert second["actual_response"] is None
+    assert (first["intent"], first["stance"], first["time"]) == (
+        "task_execution",
+        "helpful",
+        "2025-12-31T22:40:49Z",
+    )
+    assert first["scores"]["tool_success_rate"] == 1.0
+    assert first["scores"]["tone_adherence"] is None
+    assert first["issues"] == [
+        {
+            "category": "tone",
+            "severity": "warning",
+            "message": "no apology",
+            "evidence": "said 'no'",
+            "turn": 1,
+        }
+    ]
+    assert [(said["rating"], said["feedback"], said["comment"]) for said in first["feedback"]] == [
+        (5, "positive", "quick")
+    ]
+    assert first["conversation"]["statistics"]["total_cost_usd"] == 0.0125
+
+
+@settings(max_examples=20)
+@given(st.lists(EVALUATION, max_size=3))
+def test_json_lines_read_back_to_the_same_entries(evaluations):
+    found = many(evaluations)
+    assert read_evaluation_lines(lines_of(found), "x.jsonl") == (found, [])
+
+
+@settings(max_examples=20)
+@given(st.lists(EVALUATION, max_size=3), st.randoms(use_true_random=False))
+def test_json_lines_may_stand_in_any_order(evaluations, chance):
+    found = many(evaluations)
+    lines = lines_of(found)
+    chance.shuffle(lines)
+    read, problems = read_evaluation_lines(lines, "x.jsonl")
+    assert sorted(read, key=lambda each: each.evaluation.id) == sorted(
+        found, key=lambda each: each.evaluation.id
+    )
+    assert problems == []
+
+
+def test_json_lines_are_ascii_so_that_nothing_in_them_breaks_a_line():
+    told = make_evaluation(turns=[make_turn(user_message="a\u2028b\x85c\nd\U0001f600\x1b[31m")])
+    [line] = evaluation_lines([make_exported(told)])
+    assert line.isascii()
+    assert len(line.decode().splitlines()) == 1
+    assert b"\x1b" not in line
+
+
+@pytest.mark.parametrize("write", [lambda found: b"".join(evaluation_lines(found)).decode(), evaluation_rows])
+def test_secrets_do_not_leave(write):
+    token = "ghp_" + "a1B2" * 9
+    told = make_evaluation(turns=[make_turn(actual_response=f"it is {token}")], suite=token)
+    assert token not in write([make_exported(told, title=token)])
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{", "this line is no JSON"),
+        (b"[]", "this line is no JSON object"),
+        (b'{"schema":"evalgate.results/1"}', "schema"),
+        (b"\xff\xfe", "this line is no JSON"),
+        (b'{"a":"\\ud800"}', "this line is no JSON"),
+    ],
+)
+def test_a_line_that_can_not_be_meant_is_told_and_the_others_are_read(line, reason):
+    good = lines_of([make_exported()])
+    found, [problem] = read_evaluation_lines([line + b"\n", *good], "x.jsonl")
+    assert found == [make_exported()]
+    assert str(problem).startswith("x.jsonl:1: ")
+    assert reason in problem.message
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("version", 0),
+        ("turns", -1),
+        ("turns", 10**18),
+        ("turn", 0),
+        ("time", "yesterday"),
+        ("tokens", 1.5),
+        ("scores", {"a": 2}),
+    ],
+)
+def test_a_line_with_an_impossible_value_is_refused(field, value):
+    [line] = evaluation_lines([make_exported()])
+    found, problems = read_evaluation_lines([json.dumps({**json.loads(line), field: value}).encode()], "x")
+    assert (found, len(problems)) == ([], 1)
+
+
+def test_a_conversation_that_lacks_a_turn_is_left_out():
+    lines = lines_of([make_exported(make_evaluation(turns=[make_turn(), make_turn()]))])
+    for part in ([lines[1]], [lines[0], lines[0]]):
+        found, [problem] = read_evaluation_lines(part, "x.jsonl")
+        assert found == []
+        assert "evaluation `e1` has not each of its turns once" in problem.message
+
+
+def test_a_row_has_three_decimals_and_empty_cells_for_the_unknown():
+    told = make_evaluation(score=2 / 3, statistics=Statistics(2, None, None, 0.0125, 3, 1, 0.5))
+    [row] = csv.DictReader(io.StringIO(evaluation_rows([make_exported(told)]), newline=""), strict=True)
+    assert tuple(row) == HEAD
+    assert (row["score"], row["tool_success_rate"], row["tone_adherence"]) == ("0.667", "1.000", "")
+    assert (row["total_turns"], row["avg_latency_ms"], row["total_cost_usd"]) == ("2", "", "0.012500")
+    assert (row["issue_count"], row["critical_issue_count"], row["pass_rate"]) == ("3", "1", "0.500")
+    assert row["time"] == "2025-12-31T22:40:49Z"
+
+
+@settings(max_examples=20)
+@given(st.lists(EVALUATION, max_size=4))
+def test_rows_read_back_to_the_same_rows(evaluations):
+    text = evaluation_rows(many(evaluations))
+    found, problems = read_evaluation_rows(text, "x.csv")
+    assert problems == []
+    assert evaluation_rows(found) == text
+    assert [each.evaluation.id for each in found] == [f"{n}{each.id}" for n, each in enumerate(evaluations)]
+
+
+def test_a_row_reads_back_to_the_evaluation_without_its_turns():
+    told = make_evaluation(score=0.875, previous_score=0.9)
+    found, _ = read_evaluation_rows(evaluation_rows([make_exported(told)]), "x.csv")
+    assert found == [make_exported(replace(told, turns=()))]
+
+
+def test_columns_may_stand_in_any_order_and_others_beside_them():
+    rows = list(csv.reader(io.StringIO(evaluation_rows([make_exported()]), newline="")))
+    text = "\r\n".join(",".join([*reversed(row), "more"]) for row in rows)
+    found, problems = read_evaluation_rows(text, "x.csv")
+    assert problems == []
+    assert found == [make_exported(replace(make_evaluation(), turns=()))]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "reason"),
+    [
+        ("score", "1.5", "`score` is no number between 0 and 1"),
+        ("score", "nan", "`score` is no number between 0 and 1"),
+        ("total_cost_usd", "inf", "`total_cost_usd` is no number"),
+        ("total_turns", "1e3", "`total_turns` is no whole number"),
+        ("total_turns", "9" * 5000, "`total_turns` is no whole number"),
+        ("time", "2025-12-31T22:40:49", "`time` is no RFC 3339 time"),
+        ("level", "great", "`level` is none of excellent, good"),
+        ("golden_id", "", "`golden_id` is empty"),
+    ],
+)
+def test_a_row_that_can_not_be_meant_is_told_with_its_line(column, cell, reason):
+    head, row = csv.reader(io.StringIO(evaluation_rows([make_exported()]), newline=""))
+    row[head.index(column)] = cell
+    text = "
+".join([",".join(head), ",".join(row), evaluation_rows([make_exported()]).split("
+")[1]])
+    found, [problem] = read_evaluation_rows(text, "x.csv")
+    assert len(found) == 1
+    assert str(problem).startswith("x.csv:2: ")
+    assert reason in problem.message
+
+
+def test_another_csv_is_no_csv_of_evaluations():
+    with pytest.raises(
+        SettingError, match=r"x\.csv:1: this is no CSV of evaluations: no column .*evaluation_id"
+    ):
+        read_evaluation_rows("a,b\r\n1,2\r\n", "x.csv")
+
+
+def summary_of(found=(), goldens=(), asked=None):
+    return metrics(list(found), list(goldens), asked or Asked())
+
+
+def test_a_summary_counts_means_and_shares():
+    found = [
+        make_exported(make_evaluation("a", score=0.9), make_feedback(rating=4)),
+        make_exported(
+            make_evaluation("b", score=0.7, regression_status="degradation", at=NOW + timedelta(hours=1)),
+            make_feedback(rating=4),
+            intent="learning",
+            stance="formal",
+        ),
+        make_exported(make_evaluation("c", "other", score=None, turns=[]), intent="learning"),
+    ]
+    told = summary_of(found)
+    assert told["totals"] == {
+        **{"evaluations": 3, "goldens": 2, "turns": 2},
+        **{"passed": 1, "failed": 1, "not_evaluable": 1},
+    }
+    assert (told["avg_score"], told["pass_rate"]) == (0.8, 0.5)
+    assert (told["regressions"], told["improvements"]) == (1, 0)
+    assert told["period"] == {
+        **{"since": None, "until": None},
+        **{"first": "2025-12-31T22:40:49Z", "last": "2025-12-31T23:40:49Z"},
+    }
+    assert told["by_intent"]["learning"] == {
+        **{"evaluations": 2, "passed": 0, "failed": 1, "not_evaluable": 1},
+        **{"avg_score": 0.7, "pass_rate": 0.0},
+    }
+    assert list(told["by_stance"]) == ["formal", "helpful"]
+    assert told["by_tool"] == {"refund": {"calls": 2, "turns": 2, "avg_tool_success_rate": 1.0}}
+    assert (told["avg_latency_ms"], told["tokens_per_turn"], told["cost_usd"]) == (1200.0, 340.0, 0.0375)
+    assert told["feedback"] == {"count": 1, "avg_rating": 4.0, "positive": 1, "negative": 0, "neutral": 0}
+
+
+def test_a_summary_of_nothing_knows_nothing():
+    told = summary_of()
+    assert told["totals"]["evaluations"] == 0
+    assert [told[name] for name in ("avg_score", "pass_rate", "cost_usd", "tokens_per_turn")] == [None] * 4
+
+
+def test_a_cost_with_an_unknown_part_is_unknown():
+    found = [make_exported(), make_exported(make_evaluation("b", statistics=Statistics(1)))]
+    assert summary_of(found)["cost_usd"] is None
+
+
+def test_the_gravest_issues_come_first_then_the_most_frequent():
+    often = make_issue("curt")
+    grave = make_issue("told a lie", category="accuracy", severity="critical")
+    found = [
+        make_exported(
+            make_evaluation("a", turns=[make_turn(issues=(often,))], issues=(often._replace(turn=0), grave))
+        ),
+        make_exported(make_evaluation("b", turns=[make_turn(issues=(often,))])),
+    ]
+    issues = summary_of(found)["issues"]
+    assert [(one["message"], one["count"]) for one in issues["top"]] == [("told a lie", 1), ("curt", 2)]
+    assert issues["by_category"] == {"tone": 2, "accuracy": 1}
+    assert issues["by_severity"] == {"warning": 2, "critical": 1}
+
+
+@pytest.mark.parametrize(
+    ("status", "score", "expected"),
+    [
+        ("pass", 0.7, True),
+        ("fail", 0.9, False),
+        ("improvement", 0.85, True),
+        ("improvement", 0.84, False),
+        ("degradation", 0.9, True),
+        ("degradation", 0.8, False),
+        (None, None, None),
+    ],
+)
+def test_passed_is_what_the_status_says_else_the_usual_score(status, score, expected):
+    assert passed(make_evaluation(score=score, regression_status=status)) is expected
+
+
+def test_a_summary_tells_what_the_goldens_are():
+    goldens = [
+        make_golden("a", tags=("money", "vip"), required_tool_usage=("correct_invocation",)),
+        make_golden("b", intent="learning", user_messages=("x", "y", "z"), tags=("money",), creator=None),
+    ]
+    dataset = summary_of(goldens=goldens)["dataset"]
+    assert (dataset["goldens"], dataset["turns"], dataset["turns_per_golden"], dataset["longest"]) == (
+        2,
+        4,
+        2.0,
+        3,
+    )
+    assert dataset["by_tag"] == {"money": 2, "vip": 1}
+    assert dataset["by_intent"] == {"learning": 1, "task_execution": 1}
+    assert dataset["by_creator"] == {"ada": 1}
+    assert dataset["by_tool_usage"] == {"correct_invocation": 1}
+
+
+def test_a_file_is_named_by_its_time():
+    assert file_stamp(NOW) == "2025-12-31T22-40-49"
