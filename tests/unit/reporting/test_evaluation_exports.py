@@ -247,9 +247,8 @@ def test_columns_may_stand_in_any_order_and_others_beside_them():
 def test_a_row_that_can_not_be_meant_is_told_with_its_line(column, cell, reason):
     head, row = csv.reader(io.StringIO(evaluation_rows([make_exported()]), newline=""))
     row[head.index(column)] = cell
-    text = "
-".join([",".join(head), ",".join(row), evaluation_rows([make_exported()]).split("
-")[1]])
+    good = evaluation_rows([make_exported()]).splitlines()[1]
+    text = "\n".join([",".join(head), ",".join(row), good])
     found, [problem] = read_evaluation_rows(text, "x.csv")
     assert len(found) == 1
     assert str(problem).startswith("x.csv:2: ")
@@ -280,18 +279,28 @@ def test_a_summary_counts_means_and_shares():
     ]
     told = summary_of(found)
     assert told["totals"] == {
-        **{"evaluations": 3, "goldens": 2, "turns": 2},
-        **{"passed": 1, "failed": 1, "not_evaluable": 1},
+        "evaluations": 3,
+        "goldens": 2,
+        "turns": 2,
+        "passed": 1,
+        "failed": 1,
+        "not_evaluable": 1,
     }
     assert (told["avg_score"], told["pass_rate"]) == (0.8, 0.5)
     assert (told["regressions"], told["improvements"]) == (1, 0)
     assert told["period"] == {
-        **{"since": None, "until": None},
-        **{"first": "2025-12-31T22:40:49Z", "last": "2025-12-31T23:40:49Z"},
+        "since": None,
+        "until": None,
+        "first": "2025-12-31T22:40:49Z",
+        "last": "2025-12-31T23:40:49Z",
     }
     assert told["by_intent"]["learning"] == {
-        **{"evaluations": 2, "passed": 0, "failed": 1, "not_evaluable": 1},
-        **{"avg_score": 0.7, "pass_rate": 0.0},
+        "evaluations": 2,
+        "passed": 0,
+        "failed": 1,
+        "not_evaluable": 1,
+        "avg_score": 0.7,
+        "pass_rate": 0.0,
     }
     assert list(told["by_stance"]) == ["formal", "helpful"]
     assert told["by_tool"] == {"refund": {"calls": 2, "turns": 2, "avg_tool_success_rate": 1.0}}
