@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.results import ResultsDoc, ScenarioDoc, TraceDoc
     from evalgate.models.run import Run, TrialResult
-    from evalgate.models.trace import Trace
+    from evalgate.models.trace import Source, Trace
 
 MOST_KEPT = 100
 """Scenarios of which a recording is kept while a run goes on."""
@@ -49,22 +49,30 @@ class Witness:
 
     def see(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
         """Keeps the course of the trace where it is the worst of its scenario so far."""
-        if trace.baseline is None or not _is_worse(trial, trace.baseline):
+        if trace.baseline is None or not is_worse(trial, trace.baseline):
             return
-        mine, held = rank(trial.status, trial.score), self._kept.get(key)
-        if len(self._kept) < MOST_KEPT if held is None else mine < held.rank:
+        if self._wants(key, rank(trial.status, trial.score)):
             from evalgate.gate.courses import course_of
 
-            source = trace.source
-            place = source.path, source.line, source.record
-            self._kept[key] = Kept(mine, place, course_of(trace))
+            self.keep(key, trace.source, trial, course_of(trace))
+
+    def keep(self, key: ScenarioKey, source: Source, trial: TrialResult, course: Course) -> None:
+        """Keeps the course of a trial that did worse, where it is the worst of its scenario so far."""
+        mine = rank(trial.status, trial.score)
+        if self._wants(key, mine):
+            self._kept[key] = Kept(mine, (source.path, source.line, source.record), course)
+
+    def _wants(self, key: ScenarioKey, mine: tuple[bool, float]) -> bool:
+        held = self._kept.get(key)
+        return len(self._kept) < MOST_KEPT if held is None else mine < held.rank
 
     def of(self, key: ScenarioKey) -> Kept | None:
         """What was kept of a scenario."""
         return self._kept.get(key)
 
 
-def _is_worse(trial: TrialResult, before: ScenarioDoc) -> bool:
+def is_worse(trial: TrialResult, before: ScenarioDoc) -> bool:
+    """Whether a trial did worse than its scenario in the baseline."""
     if trial.status != "passed" and before["verdict"] == "PASS":
         return True
     return (trial.score or 0.0) < (before["score"] or 0.0)

@@ -15,7 +15,7 @@ from evalgate.models.trace_view import view_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.trace import DamagedTrace
+    from evalgate.models.trace import DamagedTrace, Source
     from evalgate.suite.models import Match, Scenario, Suite
 
 _DIGITS = re.compile(r"(\d{1,18})")
@@ -37,10 +37,21 @@ class Claim:
         return self.scenario.variant.name if self.scenario.variant else None
 
 
+class Candidate(NamedTuple):
+    """A scenario that may have a record: the place of its entry in the suite, and of the variant that fits.
+
+    `scenario` is None where none of the entry's variants fits; `rival` is a second one that does.
+    """
+
+    entry: int
+    scenario: int | None
+    rival: int | None = None
+
+
 class Overlap(NamedTuple):
     """A record that two variants of a scenario ask for; it counts for the first."""
 
-    record: Trace | DamagedTrace
+    source: Source
     scenario: str
     first: str
     second: str
@@ -49,24 +60,26 @@ class Overlap(NamedTuple):
 class Claims:
     """Gives each trace of one suite to at most one scenario, and there to at most one variant.
 
-    Which one depends on other traces only where two globs match one id: the first to find it keeps it.
+    Which one depends on other traces only where two globs match one id: the first to find it keeps it. So
+    `candidates` can be asked anywhere and in any order; `choose` must see every record, in order.
     `overlap` is the first trace found that two variants ask for.
     """
 
     def __init__(self, suite: Suite) -> None:
         self._folder = suite.folder
-        self._crossed: dict[str, list[Scenario]] = {}  # by the id as written, one a variant
-        for scenario in suite.scenarios:
-            self._crossed.setdefault(scenario.id, []).append(scenario)
+        self._scenarios = suite.scenarios
+        self._crossed: dict[str, list[int]] = {}  # by the id as written, one place in the suite a variant
+        for place, scenario in enumerate(suite.scenarios):
+            self._crossed.setdefault(scenario.id, []).append(place)
         self._found: dict[str, str] = {}  # ids that globs found, with the glob that keeps them
-        self._exact: dict[str, list[Scenario]] = {}
-        self._others: list[Scenario] = []
-        for scenario, *_ in self._crossed.values():
-            wanted = scenario.match.scenario_id
-            if scenario.match.is_exact and wanted is not None:
-                self._exact.setdefault(wanted, []).append(scenario)
+        self._exact: dict[str, list[int]] = {}
+        self._others: list[int] = []
+        for place, *_ in self._crossed.values():
+            match = suite.scenarios[place].match
+            if match.is_exact and match.scenario_id is not None:
+                self._exact.setdefault(match.scenario_id, []).append(place)
             else:
-                self._others.append(scenario)
+                self._others.append(place)
         self.overlap: Overlap | None = None
 
     def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
@@ -74,27 +87,53 @@ class Claims:
 
         A record of a scenario that fits none of its variants belongs to no other scenario either.
         """
+        candidates = self.candidates(record, scenario_id)
+        chosen = self.choose(candidates, scenario_id, record.source)
+        place = None if chosen is None else candidates[chosen].scenario
+        return None if place is None else self.made(place, scenario_id)
+
+    def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[Candidate]:
+        """What asks for the record, in the order it is asked.
+
+        There are several only where globs that also look at something else than the id match one id.
+        """
+        found: list[Candidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
-        for scenario in (*exact, *self._others):
+        for place in (*exact, *self._others):
+            scenario = self._scenarios[place]
             if not self._fits_scenario(scenario.match, record, scenario_id):
                 continue
-            if not scenario.is_glob:
-                variant = self._variant(scenario, record, scenario_id)
-                return Claim(variant, scenario.id) if variant else None
             # A glob names its scenarios by the traces' ids; an id that is taken can't be named twice.
-            if (
+            if scenario.is_glob and (
                 scenario_id is None
                 or not matches_id(scenario.id, scenario_id)
                 or scenario_id in self._crossed
             ):
                 continue
-            if self._found.get(scenario_id, scenario.id) == scenario.id:
-                variant = self._variant(scenario, record, scenario_id)
-                if variant is None:
-                    return None
-                self._found[scenario_id] = scenario.id
-                return Claim(variant, scenario_id)
+            found.append(self._candidate(place, record, scenario_id))
+            if not scenario.is_glob or _asks_for_id_only(scenario.match):
+                break
+        return found
+
+    def choose(self, candidates: Sequence[Candidate], scenario_id: str | None, source: Source) -> int | None:
+        """Which of a record's candidates has it; None where none does. An id that a glob finds is kept."""
+        for number, candidate in enumerate(candidates):
+            entry = self._scenarios[candidate.entry]
+            if entry.is_glob and scenario_id is not None:
+                if self._found.get(scenario_id, entry.id) != entry.id:
+                    continue
+                if candidate.scenario is not None:
+                    self._found[scenario_id] = entry.id
+            if self.overlap is None and candidate.scenario is not None and candidate.rival is not None:
+                names = self._variant_name(candidate.scenario), self._variant_name(candidate.rival)
+                self.overlap = Overlap(source, entry.id, *names)
+            return number
         return None
+
+    def made(self, place: int, scenario_id: str | None) -> Claim:
+        """The claim on a scenario that stands at `place` of the suite."""
+        scenario = self._scenarios[place]
+        return Claim(scenario, scenario_id if scenario.is_glob and scenario_id is not None else scenario.id)
 
     def count(self) -> int:
         """How many scenarios there are to report."""
@@ -107,7 +146,7 @@ class Claims:
         """
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
-                yield from (Claim(scenario, id_) for scenario in self._crossed[pattern])
+                yield from (Claim(self._scenarios[place], id_) for place in self._crossed[pattern])
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids that each entry reports, as the file lists the entries.
@@ -117,32 +156,34 @@ class Claims:
         found: dict[str, list[str]] = {}
         for id_, pattern in self._found.items():
             found.setdefault(pattern, []).append(id_)
-        for pattern, (scenario, *_) in self._crossed.items():
-            if not scenario.is_glob or (pattern not in found and pattern != EVERYTHING):
+        for pattern, (place, *_) in self._crossed.items():
+            if not self._scenarios[place].is_glob or (pattern not in found and pattern != EVERYTHING):
                 yield pattern, [pattern]
             else:
                 yield pattern, found.get(pattern, [])
 
-    def _variant(
-        self, scenario: Scenario, record: Trace | DamagedTrace, scenario_id: str | None
-    ) -> Scenario | None:
-        """The scenario in the first variant that the record fits.
+    def _candidate(self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None) -> Candidate:
+        """The entry in the first variant that the record fits.
 
         A second one is looked for until one is found, to be told once.
         """
-        first: Scenario | None = None
-        for each in self._crossed[scenario.id]:
-            if each.variant is None:
-                return each
-            if not self._fits(each.variant.match, record, scenario_id):
+        first: int | None = None
+        for place in self._crossed[self._scenarios[entry].id]:
+            variant = self._scenarios[place].variant
+            if variant is None:
+                return Candidate(entry, place)
+            if not self._fits(variant.match, record, scenario_id):
                 continue
-            if first is not None and first.variant is not None:
-                self.overlap = Overlap(record, scenario.id, first.variant.name, each.variant.name)
-                return first
-            first = each
+            if first is not None:
+                return Candidate(entry, first, place)
+            first = place
             if self.overlap is not None:
                 break
-        return first
+        return Candidate(entry, first)
+
+    def _variant_name(self, place: int) -> str:
+        variant = self._scenarios[place].variant
+        return "" if variant is None else variant.name
 
     def _fits_scenario(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
         """A damaged record belongs to a scenario by its id and nothing less."""
@@ -163,6 +204,11 @@ class Claims:
     def _on_path(self, pattern: re.Pattern[str], path: str) -> bool:
         relative = posixpath.relpath(path, self._folder)
         return pattern.fullmatch(relative) is not None or pattern.fullmatch(path) is not None
+
+
+def _asks_for_id_only(match: Match) -> bool:
+    """Whether records of one id fit all of them or none."""
+    return match.path is None and match.where is None and not match.tags
 
 
 def _holds(match: Match, trace: Trace) -> bool:

@@ -21,6 +21,7 @@ from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 if TYPE_CHECKING:
     from evalgate.application.claims import Claim, Overlap
     from evalgate.application.earlier import Earlier
+    from evalgate.application.judged import JudgedRecord, Option
     from evalgate.models.trace import Source, TraceRecord
     from evalgate.suite.models import Suite
 
@@ -62,39 +63,40 @@ class SuiteEvaluation:
             record.kept_view = None  # it refers back: without it the trace is freed as soon as it is let go
 
     def _place(self, record: TraceRecord) -> None:
-        scenario_id, problem = self._scenario_id(record)
-        if problem is not None:
-            record = DamagedTrace(problem, record.source, _own_id(record.source))
+        record, scenario_id = named(self._suite, record)
         claim = self._claims.claim(record, scenario_id)
         if isinstance(record, DamagedTrace):
-            self._add_damaged(record, claim)
+            self._add_damaged(damaged_trial(record), record.fallback_id, record.trial, claim)
         elif claim is None:
-            self.unclaimed.append(Unclaimed(self._suite.name, _ref(record), scenario_id))
+            self.unclaimed.append(Unclaimed(self._suite.name, ref_of(record), scenario_id))
         else:
             record.baseline = self._earlier.of(key := self._key(claim))
-            trial = _judge(record, claim)
+            trial = judge_trace(record, claim)
             self._gather(claim).trials.append(_Judged(trial, record.trial, record.started_at))
             self._witness.see(key, record, trial)
 
-    def _scenario_id(self, record: TraceRecord) -> tuple[str | None, str | None]:
-        """The record's scenario id, and what is wrong with it."""
-        expression = self._suite.scenario_from
-        if expression is None:
-            return record.scenario_id, None
-        if isinstance(record, DamagedTrace):
-            return None, None  # what can't be read can't be asked
-        try:
-            found = expression.search(view_of(record))
-        except QueryFailedError as error:
-            return None, f"scenario_from: {error}"
-        if found is None:
-            return record.scenario_id, None
-        if isinstance(found, int) and not isinstance(found, bool):
-            found = str(found)
-        if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
-            return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
-        record.scenario_id = found
-        return found, None
+    def take(self, found: JudgedRecord) -> Option | None:
+        """Takes in a record that was judged elsewhere; the option that it comes under, None where none.
+
+        Records come in the order they are read, as they do to `add`.
+        """
+        self._traces += 1
+        scenario_id = found.scenario_id
+        chosen = self._claims.choose(
+            [option.candidate for option in found.options], scenario_id, found.source
+        )
+        option = None if chosen is None else found.options[chosen]
+        place = None if option is None else option.candidate.scenario
+        claim = None if place is None else self._claims.made(place, scenario_id)
+        if found.damage is not None:
+            self._add_damaged(found.damage.trial, found.damage.fallback_id, found.recorded, claim)
+        elif claim is None or option is None or option.trial is None:
+            self.unclaimed.append(Unclaimed(self._suite.name, found.ref, scenario_id))
+        else:
+            self._gather(claim).trials.append(_Judged(option.trial, found.recorded, found.started_at))
+            if option.course is not None:
+                self._witness.keep(self._key(claim), found.source, option.trial, option.course)
+        return option
 
     @property
     def overlap(self) -> Overlap | None:
@@ -107,22 +109,15 @@ class SuiteEvaluation:
     def _gather(self, claim: Claim) -> _Gathered:
         return self._gathered.setdefault(self._key(claim), _Gathered(claim))
 
-    def _add_damaged(self, record: DamagedTrace, claim: Claim | None) -> None:
-        source = record.source
-        trial = TrialResult(
-            trial=record.trial or 0,
-            trace=TraceRef(None, source.path, source.format, source.sha256, source.line, source.record),
-            status="error",
-            score=0.0,
-            assertions=[],
-            reason=f"{place_of(source)}: {record.reason}",
-        )
+    def _add_damaged(
+        self, trial: TrialResult, fallback_id: str, recorded: int | None, claim: Claim | None
+    ) -> None:
         home = (
             self._gather(claim)
             if claim is not None
-            else self._damaged.setdefault(record.fallback_id, _Gathered(None))
+            else self._damaged.setdefault(fallback_id, _Gathered(None))
         )
-        home.trials.append(_Judged(trial, record.trial, None))
+        home.trials.append(_Judged(trial, recorded, None))
 
     def count(self) -> int:
         """How many scenarios there are, before any is made; optional ones without trace among them."""
@@ -146,14 +141,56 @@ class SuiteEvaluation:
         return found
 
 
-def _judge(trace: Trace, claim: Claim) -> TrialResult:
+def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
+    """The record under the scenario id that the suite sees in it; damaged where that can't be told."""
+    scenario_id, problem = _scenario_id(suite, record)
+    if problem is not None:
+        return DamagedTrace(problem, record.source, _own_id(record.source)), scenario_id
+    return record, scenario_id
+
+
+def _scenario_id(suite: Suite, record: TraceRecord) -> tuple[str | None, str | None]:
+    """The record's scenario id, and what is wrong with it."""
+    expression = suite.scenario_from
+    if expression is None:
+        return record.scenario_id, None
+    if isinstance(record, DamagedTrace):
+        return None, None  # what can't be read can't be asked
+    try:
+        found = expression.search(view_of(record))
+    except QueryFailedError as error:
+        return None, f"scenario_from: {error}"
+    if found is None:
+        return record.scenario_id, None
+    if isinstance(found, int) and not isinstance(found, bool):
+        found = str(found)
+    if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
+        return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
+    record.scenario_id = found
+    return found, None
+
+
+def damaged_trial(record: DamagedTrace) -> TrialResult:
+    """The trial of a record that can't be read."""
+    source = record.source
+    return TrialResult(
+        trial=record.trial or 0,
+        trace=TraceRef(None, source.path, source.format, source.sha256, source.line, source.record),
+        status="error",
+        score=0.0,
+        assertions=[],
+        reason=f"{place_of(source)}: {record.reason}",
+    )
+
+
+def judge_trace(trace: Trace, claim: Claim) -> TrialResult:
     """One trace under one scenario."""
     assertions = [assertion.assess(trace) for assertion in claim.scenario.assertions]
     status, score = score_trial(assertions, claim.scenario.threshold)
     latency_ms = trace.latency["total_ms"]
     return TrialResult(
         trial=0,
-        trace=_ref(trace),
+        trace=ref_of(trace),
         status=status,
         score=score,
         assertions=assertions,
@@ -162,12 +199,13 @@ def _judge(trace: Trace, claim: Claim) -> TrialResult:
         total_tokens=trace.usage["total_tokens"],
         input_tokens=trace.usage["input_tokens"],
         output_tokens=trace.usage["output_tokens"],
-        tool_calls=[call["name"] for call in trace.agent_calls],
+        tool_calls=trace.called,
         pricing=trace.pricing,
     )
 
 
-def _ref(trace: Trace) -> TraceRef:
+def ref_of(trace: Trace) -> TraceRef:
+    """Which recording it is."""
     source = trace.source
     return TraceRef(
         *(trace.trace_id, source.path, source.format, source.sha256, source.line, source.record),

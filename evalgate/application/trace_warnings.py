@@ -59,7 +59,7 @@ class Warnings:
             f"suite {suite.name}: a trace of {shorten(overlap.scenario)} fits variants {first} and {second}; "
             f"it counts for {first}, which stands first"
         )
-        where = place_of(overlap.record.source)
+        where = place_of(overlap.source)
         self._of_suites.append({"code": "two_variants", "message": message, "where": where})
 
     def told(self) -> list[Warning_]:
