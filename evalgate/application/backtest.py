@@ -61,8 +61,8 @@ def backtest(
 ) -> Backtest:
     """Every run judged anew, oldest first, each compared with the one before it under the same rules.
 
-    A scenario of which a run knows nothing does not count there. Freshness and approvals are of their day and
-    left out. Raises InvalidInput for a run that can't be read or keeps no traces.
+    A scenario of which a run knows nothing does not count there. Freshness, approvals and quarantine are of
+    their day and left out. Raises InvalidInput for a run that can't be read or keeps no traces.
     """
     configuration = tools.suites.load(configs)
     policies = policies_of(configuration, fail_on)

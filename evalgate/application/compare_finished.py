@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.policies import Policies, fail_on_words
 from evalgate.application.price_comparison import comparable
+from evalgate.application.quarantine import flag_changes
 from evalgate.application.report import warning_of
 from evalgate.application.stored_run import run_of
 from evalgate.application.weakening import remarks_on, weakening_between
@@ -37,6 +38,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(standings_of_run(run), standings_of(before), rules)
     add_calls(comparison, run, before)
+    flag_changes(run, comparison)
     info = BaselineInfo("given", before["commit"], None, base)
     weakenings = weakening_between(files, (base, head), comparison, before, policies)
     decision = decide(
@@ -48,7 +50,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
         report_only=words is None,
         weakenings=weakenings,
     )
-    return results_document(
+    document = results_document(
         run,
         comparison,
         decision,
@@ -60,3 +62,6 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
         weakenings=weakenings,
         figures=figures_of_run(run, comparison),
     )
+    if "quarantines" in now:
+        document["quarantines"] = now["quarantines"]
+    return document

@@ -17,6 +17,7 @@ from evalgate.application.formats import format_problems
 from evalgate.application.freshness import judge_freshness, present_of
 from evalgate.application.policies import policies_of
 from evalgate.application.price_comparison import comparable, priced_alike
+from evalgate.application.quarantine import check_quarantine, set_apart
 from evalgate.application.report import Findings, invalid, report
 from evalgate.application.rules import rules_of
 from evalgate.errors import InvalidInput, Location, Problem, SettingError
@@ -78,6 +79,7 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
 def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     configuration = tools.suites.load(request.configs)
     _check(configuration, request, tools.traces)
+    check_quarantine(configuration, now.date())
     policies = policies_of(configuration, request.fail_on)
     approvals, doubts = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
@@ -103,6 +105,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         rules.tell_causes(run, known, comparison, policies)
         weakenings = rules.weakenings(request, known, comparison, policies, approvals)
         judge_freshness(run, policies, present)
+        quarantines = set_apart(run, comparison, configuration, now.date())
         rulings = rule(run, comparison, approvals, now.date())
         decision = decide(
             run,
@@ -116,7 +119,9 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         )
         warnings = [*configuration.warnings, *doubts, *known.warnings, *map(Problem, request.notes)]
         warnings += remarks(weakenings)
-        findings = Findings(run, comparison, decision, known, warnings, rulings.told, weakenings)
+        findings = Findings(
+            run, comparison, decision, known, warnings, rulings.told, weakenings, quarantines=quarantines
+        )
         judgement = report(request, findings, now)
         if spool is None:
             return judgement

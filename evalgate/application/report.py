@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.approval import Ruling
     from evalgate.models.comparison import Comparison
     from evalgate.models.decision import Decision
+    from evalgate.models.quarantine import QuarantineRuling
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
     from evalgate.models.weakening import Weakenings
@@ -40,6 +41,7 @@ class Findings:
     warnings: Sequence[Problem]
     rulings: Sequence[Ruling] = ()
     weakenings: Weakenings | None = None
+    quarantines: Sequence[QuarantineRuling] = ()
 
 
 def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
@@ -57,6 +59,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         figures=figures_of_run(found.run, found.comparison),
         rulings=found.rulings,
         weakenings=found.weakenings,
+        quarantines=found.quarantines,
     )
     wording = Wording(
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template

@@ -60,6 +60,7 @@ def _scenario(document: ScenarioDoc) -> ScenarioResult:
         pass_rate_interval=None if interval is None else (interval[0], interval[1]),
         reason=document["reason"],
         location=_location(document["location"]),
+        quarantined=document.get("quarantined") or False,
     )
 
 

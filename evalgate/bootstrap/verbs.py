@@ -16,6 +16,7 @@ from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
     from evalgate.adapters.export_files import LineFile
     from evalgate.application.backtest import BacktestTools
@@ -117,6 +118,13 @@ def approvals(cwd: str) -> ApprovalFile | None:
     from evalgate.adapters.approvals_on_disk import ApprovalsOnDisk
 
     return ApprovalsOnDisk(workspace(cwd)).read()
+
+
+def now(source_date_epoch: str | None) -> datetime:
+    """The time, or the one that is to stand for it."""
+    from evalgate.adapters.clock import SystemClock
+
+    return SystemClock(source_date_epoch).now()
 
 
 def line_file(path: str, cwd: str) -> LineFile:

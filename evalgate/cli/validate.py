@@ -29,12 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Loads everything and tells all mistakes at once, as file:line:column."""
     from evalgate.application.policies import policies_of
+    from evalgate.application.quarantine import check_quarantine
     from evalgate.bootstrap import sources, verbs
     from evalgate.reporting.wording import counted
 
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
     files = sources.suite_files(shell.cwd)
     configuration = files.load(arguments.configs)
+    check_quarantine(configuration, verbs.now(shell.environ.get("SOURCE_DATE_EPOCH")).date())
     approvals = verbs.approvals(shell.cwd)
     if approvals is not None:
         files.approvals(approvals)

@@ -22,12 +22,15 @@ ABSENT = frozenset({"none", "expired"})
 
 
 def evaluated(scenario: ScenarioResult) -> bool:
-    """Whether the run learned anything about a scenario.
+    """Whether the run learned anything about a scenario that may decide.
 
-    One whose every trial ended in an error that the suite allows has a verdict, and still taught nothing.
+    One whose every trial ended in an error that the suite allows has a verdict, and still taught nothing. One
+    in quarantine is no evidence for anything.
     """
-    return scenario.verdict not in NOT_EVALUATED and any(
-        trial.status in EVALUATED for trial in scenario.trials
+    return (
+        not scenario.quarantined
+        and scenario.verdict not in NOT_EVALUATED
+        and any(trial.status in EVALUATED for trial in scenario.trials)
     )
 
 
@@ -46,8 +49,8 @@ def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
         return None
     if not scenarios:
         return Reason("nothing_evaluated", "no scenario had a trace to evaluate")
-    kinds = Counter(scenario.verdict for scenario in scenarios)
-    listed = ", ".join(f"{count} {spoken(verdict)}" for verdict, count in sorted(kinds.items()))
+    kinds = Counter("quarantined" if each.quarantined else spoken(each.verdict) for each in scenarios)
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     total = counted(len(scenarios), "scenario")
     return Reason("nothing_evaluated", f"nothing could be evaluated in {total} ({listed})")
 
@@ -55,7 +58,11 @@ def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
 def too_few_evaluated(
     scenarios: Sequence[ScenarioResult], least: float, suite: str | None = None
 ) -> Reason | None:
-    """A share of evaluated scenarios below `min_evaluated`; without scenarios there is no share."""
+    """A share of evaluated scenarios below `min_evaluated`; without scenarios there is no share.
+
+    Scenarios in quarantine are on neither side of it.
+    """
+    scenarios = [scenario for scenario in scenarios if not scenario.quarantined]
     if not scenarios or least <= 0:
         return None
     known = sum(map(evaluated, scenarios))

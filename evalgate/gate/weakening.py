@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location
 from evalgate.gate.entries import Entries
+from evalgate.gate.quarantine import covers
 from evalgate.gate.weaker_checks import lost_checks
 from evalgate.gate.weaker_policy import eased
 from evalgate.measures.means import DIGITS
@@ -45,6 +46,7 @@ def weakened(
         if suite.name in now:
             each = _of_suite(suite, now[suite.name], compared.get(suite.name, ()))
             found += _gathered(each, now[suite.name])
+            found += _quarantines(suite, now[suite.name])
     return found
 
 
@@ -78,6 +80,22 @@ def removed(
             if key.suite == name
         ]
     return found
+
+
+def _quarantines(old: Suite, new: Suite) -> Iterator[Weakening]:
+    """Quarantines that the old suite did not have, or not for as long."""
+    for each in new.quarantine:
+        if any(covers(earlier, each) for earlier in old.quarantine):
+            continue
+        same = [one for one in old.quarantine if (one.scenario, one.variant) == (each.scenario, each.variant)]
+        until = max((one.until for one in same), default=None)
+        yield Weakening(
+            "quarantine_added" if until is None else "quarantine_extended",
+            *(new.name, each.scenario, each.variant),
+            before=None if until is None else f"until: {until.isoformat()}",
+            after=f"until: {each.until.isoformat()}",
+            location=each.location,
+        )
 
 
 def _unnamed(suite: Suite, now: Entries) -> Iterator[ScenarioKey]:

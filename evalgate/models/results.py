@@ -12,6 +12,7 @@ from evalgate.models.results_approvals import ApprovalDoc  # noqa: TC001  the sc
 from evalgate.models.results_behaviour import BehaviourDoc  # noqa: TC001  the same
 from evalgate.models.results_figures import ComparisonDoc, FiguresDoc, VariantDoc  # noqa: TC001  the same
 from evalgate.models.results_places import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
+from evalgate.models.results_quarantine import QuarantineDoc  # noqa: TC001  the same
 from evalgate.models.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
 
 SCHEMA = "evalgate.results/1"
@@ -44,7 +45,8 @@ class SummaryDoc(TypedDict):
     """Counts and figures of the run.
 
     passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
-    unknown part are null. `cost_computed` counts trials whose cost was not recorded; absent where none is.
+    unknown part are null. `cost_computed` counts trials whose cost was not recorded, `quarantined` scenarios
+    that decide nothing and stand in the other counts as well; both are absent where there is none.
     """
 
     scenarios: int
@@ -56,6 +58,7 @@ class SummaryDoc(TypedDict):
     errors: int
     not_evaluable: int
     skipped: int
+    quarantined: NotRequired[int]
     regressions: int
     improvements: int
     regressed: int
@@ -207,7 +210,7 @@ class TrialDoc(TypedDict):
 
 
 class ScenarioDoc(TypedDict):
-    """One scenario over its trials."""
+    """One scenario over its trials; `quarantined` stands, as true, where it decides nothing."""
 
     id: str
     variant: str | None
@@ -221,6 +224,7 @@ class ScenarioDoc(TypedDict):
     reason: str | None
     location: LocationDoc | None
     change: ChangeDoc | None
+    quarantined: NotRequired[bool]
     trials: list[TrialDoc]
 
 
@@ -269,7 +273,7 @@ class ResultsDoc(TypedDict):
     """The whole document; `command` is what repeats the run in a shell.
 
     `figures` are those of the run as a whole; `comparison` and `weakenings` stand where there was something
-    to compare with.
+    to compare with, `quarantines` where the suites have any.
     """
 
     schema: str
@@ -289,5 +293,6 @@ class ResultsDoc(TypedDict):
     unclaimed: list[UnclaimedDoc]
     warnings: list[WarningDoc]
     approvals: list[ApprovalDoc]
+    quarantines: NotRequired[list[QuarantineDoc]]
     weakenings: NotRequired[list[WeakeningDoc]]
     command: str | None

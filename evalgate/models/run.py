@@ -92,6 +92,7 @@ class ScenarioResult:
     pass_rate_interval: tuple[float, float] | None = None
     reason: str | None = None
     location: Location | None = None
+    quarantined: bool = False  # shown, and deciding nothing
 
 
 @dataclass(slots=True)

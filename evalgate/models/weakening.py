@@ -28,6 +28,8 @@ WeakeningKind = Literal[
     "freshness_loosened",
     "warning_lowered",
     "approval_added",
+    "quarantine_added",
+    "quarantine_extended",
 ]
 OnWeakening = Literal["ignore", "warn", "fail"]
 """What becomes of a weakened gate, the mildest first."""

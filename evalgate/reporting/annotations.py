@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.models.annotation import Annotation
-from evalgate.reporting.scenarios import failed_checks, first_reason, sort_scenarios
+from evalgate.reporting.scenarios import failed_checks, first_reason, is_bad, sort_scenarios
 from evalgate.reporting.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MAX_OF_A_LEVEL = 100
 
 
 def annotations_of(document: ResultsDoc, folder: str = "") -> list[Annotation]:
-    """Errors for what gates, warnings for what failed besides, most severe first.
+    """Errors for what gates, warnings for what failed besides, notices in quarantine; most severe first.
 
     Texts are as the document has them: whoever prints an annotation escapes it. `folder` is what the
     document's paths start from, where that is below the repository's root.
@@ -31,6 +31,7 @@ def annotations_of(document: ResultsDoc, folder: str = "") -> list[Annotation]:
     found = [*_of_run(document)]
     found += _bounded(level, scenarios.failures)
     found += _bounded("warning", [*scenarios.regressed, *scenarios.below])
+    found += _bounded("notice", list(filter(is_bad, scenarios.quarantined)))
     return [each._replace(file=each.file and below(folder, each.file)) for each in found] if folder else found
 
 
@@ -70,7 +71,8 @@ def _annotation(level: str, placed: Placed) -> Annotation:
     if not said and scenario["change"]:
         said = scenario["change"]["reason"]
     variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
-    title = f"{scenario['id']}{variant}: {listed([verdict, *broke])}"
+    apart = ["quarantined"] if scenario.get("quarantined") else []
+    title = f"{scenario['id']}{variant}: {listed([verdict, *broke, *apart])}"
     return _placed(level, title, said or title, location or scenario["location"])
 
 

@@ -15,6 +15,7 @@ from evalgate.reporting.doors import span
 from evalgate.reporting.figures import figures
 from evalgate.reporting.heading import heading, unblocked_failures
 from evalgate.reporting.noise import noise
+from evalgate.reporting.quarantine_lines import quarantine_line, sorted_quarantines
 from evalgate.reporting.remarks import remarks
 from evalgate.reporting.rows import failure, place, scenario_row
 from evalgate.reporting.scenarios import Placed, first_reason, sort_scenarios
@@ -60,6 +61,8 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         "below": Group(scenarios.below, row, 0.07, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
         "reasons": Group(_told_reasons(document), _reason, 0.05, layout.rows),
+        "quarantined": Group(scenarios.quarantined, row, 0.05, layout.rows),
+        "quarantines": Group(sorted_quarantines(document), quarantine_line, 0.03, layout.rows),
         "approvals": Group(sorted_approvals(document), approval_line, 0.03, layout.rows),
         "weakenings": Group(sorted_weakenings(document), weakening_line, 0.03, layout.rows),
         "warnings": Group(remarks(document["warnings"]), _warning, 0.03, layout.rows),
@@ -112,8 +115,8 @@ def _alert(document: ResultsDoc, scenarios: Sorted) -> Alert | None:
         return Alert("CAUTION", weakening_line(sorted_weakenings(document)[0]))
     if verdict == "fail":
         return Alert("CAUTION", _worst(scenarios) or _first_reason(document))
-    if unblocked_failures(summary):
-        return Alert("WARNING", _worst(scenarios) or _first_reason(document))
+    if unblocked_failures(summary) and (worst := _worst(scenarios)):
+        return Alert("WARNING", worst)
     weaker = sorted_weakenings(document)
     return Alert("WARNING", weakening_line(weaker[0])) if weaker else None
 

@@ -9,6 +9,7 @@ from evalgate.reporting import wording
 from evalgate.reporting.approval_lines import approval_fact, sorted_approvals
 from evalgate.reporting.explained_behaviour import behaviour_lines
 from evalgate.reporting.painting import Page
+from evalgate.reporting.quarantine_lines import quarantine_fact, quarantines_of
 from evalgate.reporting.scenarios import failed_checks, first_reason
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def _grounds(page: Page, document: ResultsDoc, suite: SuiteDoc, scenario: Scenar
         others = f" (and {len(stale) - 1} more)" if len(stale) > 1 else ""
         page.fact("stale", f"{stale[0]}{others}")
     key = suite["suite"], scenario["id"], scenario["variant"]
+    for quarantine in quarantines_of(document, suite["suite"], scenario):
+        page.fact("quarantine", quarantine_fact(quarantine))
     for approval in sorted_approvals(document):
         if (approval["suite"], approval["scenario"], approval["variant"]) == key:
             page.fact("approval", approval_fact(approval))

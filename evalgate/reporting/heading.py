@@ -13,8 +13,10 @@ from evalgate.reporting.wording import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.results import ReasonDoc, ResultsDoc, SummaryDoc
+    from evalgate.models.results import ReasonDoc, ResultsDoc, ScenarioDoc, SummaryDoc
+    from evalgate.reporting.approval_lines import Key
 
+QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
 
 _BLOCKING = {
@@ -108,10 +110,17 @@ def _why_not_blocked(document: ResultsDoc) -> str:
         pair for pair in scenarios if pair[1]["change"] and pair[1]["change"]["kind"] in REGRESSIONS
     ]
     approved = approved_keys(document)
-    number = sum((suite, each["id"], each["variant"]) in approved for suite, each in failing)
-    if not number:
-        return "not in fail_on"
-    return "approved" if number == len(failing) else f"{number:,} approved, the rest not in fail_on"
+    words = Counter(_excuse(suite, each, approved) for suite, each in failing)
+    if len(words) == 1:
+        return next(iter(words))
+    excused = [f"{words[word]:,} {word}" for word in (QUARANTINED, APPROVED) if words[word]]
+    return ", ".join([*excused, *([f"the rest {NOT_ASKED}"] if words[NOT_ASKED] else [])])
+
+
+def _excuse(suite: str, scenario: ScenarioDoc, approved: set[Key]) -> str:
+    if scenario.get("quarantined"):
+        return QUARANTINED
+    return APPROVED if (suite, scenario["id"], scenario["variant"]) in approved else NOT_ASKED
 
 
 def _all_of(number: int) -> str:

@@ -45,12 +45,13 @@ class Sorted:
     failures: list[Placed] = field(default_factory=list)
     regressed: list[Placed] = field(default_factory=list)
     below: list[Placed] = field(default_factory=list)
+    quarantined: list[Placed] = field(default_factory=list)
     other_changes: list[Placed | RemovedDoc] = field(default_factory=list)
     passing: list[Placed] = field(default_factory=list)
 
 
 def sort_scenarios(document: ResultsDoc) -> Sorted:
-    """Failures are hard fails, what broke, and what the decision names as a reason."""
+    """Failures are hard fails, what broke, and what the decision names as a reason; never in quarantine."""
     gating = {
         (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
         for reason in document["reasons"]
@@ -64,6 +65,7 @@ def sort_scenarios(document: ResultsDoc) -> Sorted:
             _list_for(placed, lists, is_named=named).append(placed)
     lists.failures.sort(key=_severity)
     lists.below.sort(key=_severity)
+    lists.quarantined.sort(key=_severity)
     lists.other_changes.sort(key=_change_order)
     lists.other_changes.extend(document["removed"])
     return lists
@@ -98,6 +100,8 @@ def _assertions(scenario: ScenarioDoc) -> Iterator[AssertionDoc]:
 
 
 def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] | list[Placed | RemovedDoc]:
+    if placed.scenario.get("quarantined"):
+        return lists.quarantined
     verdict, kind = placed.scenario["verdict"], placed.kind
     if verdict in HARD_FAILS or kind == "broken" or is_named:
         return lists.failures
@@ -107,6 +111,11 @@ def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] 
         return lists.below
     is_as_before = kind == "unchanged" and not would_fail(placed.scenario)
     return lists.passing if is_as_before else lists.other_changes
+
+
+def is_bad(placed: Placed) -> bool:
+    """Whether it does not pass, or is worse than before."""
+    return placed.scenario["verdict"] != "PASS" or placed.kind == "regressed"
 
 
 def would_fail(scenario: ScenarioDoc) -> bool:

@@ -9,14 +9,15 @@ from evalgate.reporting.approval_lines import approval_text, sorted_approvals
 from evalgate.reporting.doors import terminal
 from evalgate.reporting.heading import heading
 from evalgate.reporting.noise import noise
+from evalgate.reporting.quarantine_lines import quarantine_text, sorted_quarantines
 from evalgate.reporting.remarks import remarks
-from evalgate.reporting.scenarios import Placed, failed_checks, first_reason, sort_scenarios
+from evalgate.reporting.scenarios import Placed, failed_checks, first_reason, is_bad, sort_scenarios
 from evalgate.reporting.sum_table import sum_lines
 from evalgate.reporting.variant_table import variant_lines
 from evalgate.reporting.weakening_lines import sorted_weakenings, weakening_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalgate.models.results import RemovedDoc, ResultsDoc, SummaryDoc
 
@@ -50,8 +51,12 @@ class _Table:
         self._is_quiet = loudness == "quiet"
         self._sums = SUMS[loudness]
         scenarios = sort_scenarios(document)
-        self._failing = [*scenarios.failures, *scenarios.regressed, *scenarios.below]
-        self._others = [*scenarios.other_changes, *scenarios.passing]
+        self._failing = [
+            *(*scenarios.failures, *scenarios.regressed, *scenarios.below),
+            *(each for each in scenarios.quarantined if is_bad(each)),
+        ]
+        calm = [each for each in scenarios.quarantined if not is_bad(each)]
+        self._others = [*scenarios.other_changes, *calm, *scenarios.passing]
         names = [_name(item) for item in [*self._failing, *self._others][: max(self._room, 1)]]
         self._name_width = min(WIDEST_NAME, max((len(name) for name in names), default=0))
 
@@ -91,6 +96,8 @@ class _Table:
         facts.append(f"{passed}/{scenario['n']}" if scenario["n"] > 1 else "")
         if change and change["kind"] != "unchanged":
             facts.append(terminal(" ".join([change["kind"], *(f"({flag})" for flag in change["flags"])]), 60))
+        elif scenario.get("quarantined"):
+            facts.append("(quarantined)")
         verdict = terminal(scenario["verdict"].replace("_", " "), 13).ljust(13)
         colour = _COLOURS.get(scenario["verdict"], _RED)
         return f"{self._painted(verdict, colour)} {name} {' '.join(facts)}".rstrip()
@@ -134,16 +141,9 @@ class _Table:
             yield terminal(f"warning: {remark.message}{where}", REASON)
         if len(told) > MAX_REMARKS:
             yield f"... and {wording.counted(len(told) - MAX_REMARKS, 'more warning')}"
-        weaker = sorted_weakenings(document)
-        for weakening in weaker[:MAX_REMARKS]:
-            yield terminal(weakening_text(weakening), REASON)
-        if len(weaker) > MAX_REMARKS:
-            yield f"... and {wording.counted(len(weaker) - MAX_REMARKS, 'more demand')} weakened"
-        approvals = sorted_approvals(document)
-        for approval in approvals[:MAX_REMARKS]:
-            yield terminal(approval_text(approval), REASON)
-        if len(approvals) > MAX_REMARKS:
-            yield f"... and {wording.counted(len(approvals) - MAX_REMARKS, 'more approval')}"
+        yield from _some(list(map(quarantine_text, sorted_quarantines(document))), "more quarantine")
+        yield from _some(list(map(weakening_text, sorted_weakenings(document))), "more weakened demand")
+        yield from _some(list(map(approval_text, sorted_approvals(document))), "more approval")
         if document["unclaimed"]:
             yield terminal(self._unclaimed(), REASON)
 
@@ -174,6 +174,14 @@ def _name(item: Placed | RemovedDoc) -> str:
     scenario = item.scenario if isinstance(item, Placed) else item
     variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
     return terminal(f"{scenario['id']}{variant}", WIDEST_NAME - 8)
+
+
+def _some(lines: Sequence[str], noun: str) -> Iterator[str]:
+    """The first few, and the number of the others."""
+    for line in lines[:MAX_REMARKS]:
+        yield terminal(line, REASON)
+    if len(lines) > MAX_REMARKS:
+        yield f"... and {wording.counted(len(lines) - MAX_REMARKS, noun)}"
 
 
 def _sums(summary: SummaryDoc) -> Iterator[str]:

@@ -160,6 +160,8 @@ class Report:
     more_failures: Rows[ScenarioRow]  # the same, for which there was no such room
     regressed: Rows[ScenarioRow]
     below: Rows[ScenarioRow]  # below threshold or not evaluable, and none of the above
+    quarantined: Rows[ScenarioRow]  # decide nothing
+    quarantines: Rows[str]  # why that is so, and for how long; those that expired first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     passing: Rows[ScenarioRow]
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input

@@ -28,6 +28,8 @@ _WORDS: dict[WeakeningKind, str] = {
     "freshness_loosened": "older or foreign recordings are let in",
     "warning_lowered": "less is said of a weakened gate",
     "approval_added": "an approval was added",
+    "quarantine_added": "a quarantine was added",
+    "quarantine_extended": "a quarantine lasts longer",
 }
 
 

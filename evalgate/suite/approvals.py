@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from evalgate.models.approval import Approval
+from evalgate.suite.days import Day
 from evalgate.suite.files import Id, Text
 from evalgate.suite.policy import Closed, Share, one_as_list
 
@@ -18,17 +19,6 @@ MOST = 1_000
 Name = Annotated[str, Field(min_length=1, max_length=512)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sentence = Annotated[Text, Field(min_length=1, max_length=1_000)]
-
-
-def _a_day(value: str) -> str:
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        raise ValueError("must be a day of the calendar, such as 2026-12-31") from None
-    return value
-
-
-Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$"), AfterValidator(_a_day)]
 
 
 class LimitEntry(Closed):

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from evalgate.models.trace import MAX_ID_LENGTH
 from evalgate.models.weakening import OnWeakening
 from evalgate.suite.custom_file import CustomEntry
+from evalgate.suite.days import Day
 from evalgate.suite.policy import Closed, FailOnList, FreshnessPolicy, RegressionPolicy, Share, one_as_list
 
 
@@ -27,6 +28,7 @@ MAX_NAME = 200
 """Characters of a suite's name."""
 MAX_VARIANTS = 100
 MAX_PRICES = 1_000
+MAX_QUARANTINES = 200
 Price = Annotated[float, Field(ge=0, le=1e6)]
 Assertions = list[Any]
 """Checked by the evaluators' own parser, which knows the short forms."""
@@ -141,6 +143,19 @@ ModelName = Annotated[str, Field(min_length=1, max_length=512)]
 Prices = Annotated[dict[ModelName, PriceEntry | None], Field(max_length=MAX_PRICES)]
 
 
+class QuarantineEntry(Closed):
+    """Scenarios that are judged and shown but decide nothing, up to a day at most 90 days ahead.
+
+    `scenario` is an id, in which `*` stands for anything; without `variant` all of its variants are meant.
+    """
+
+    scenario: Id
+    variant: VariantName | None = None
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)]
+    until: Day
+    who: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
 class SuiteFile(Closed):
     """One suite as written; without `suite` the file's name is its name."""
 
@@ -155,6 +170,9 @@ class SuiteFile(Closed):
     defaults: SuiteDefaults = SuiteDefaults.unsaid()
     variants: Variants = Field(default_factory=dict)
     scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)]
+    quarantine: Annotated[list[QuarantineEntry], Field(max_length=MAX_QUARANTINES)] = Field(
+        default_factory=list
+    )
     prices: Prices = Field(default_factory=dict)
     policy: PolicyEntry = PolicyEntry.unsaid()
 

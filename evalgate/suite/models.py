@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalgate.errors import Location, Problem
     from evalgate.evaluators.assertion import Assertion
     from evalgate.measures.queries import Query
+    from evalgate.models.quarantine import Quarantine
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.custom import Custom
     from evalgate.suite.files import PolicyEntry
@@ -95,6 +96,7 @@ class Suite:
     written: dict[str, Any]  # the file's own content, for the baseline
     prices: OwnPrices = NO_PRICES  # its own before its project's
     form_at: Location | None = None
+    quarantine: Sequence[Quarantine] = ()
 
 
 @dataclass(frozen=True, slots=True)

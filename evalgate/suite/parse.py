@@ -16,9 +16,10 @@ from evalgate.suite.scenarios import Scenarios
 from evalgate.suite.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalgate.evaluators.assertion import Assertion
+    from evalgate.models.quarantine import Quarantine
     from evalgate.suite.files import PriceEntry
     from evalgate.suite.mistakes import Document
 
@@ -90,9 +91,18 @@ def parse_suite(
         written=document.value,
         prices=own_prices(file.prices, shared.prices),
         form_at=document.at(("format",)) if file.format else None,
+        quarantine=_quarantines(document, file),
     )
     warned = [Problem(each.warning, each.location) for each in common if each.warning]
     return (None if len(mistakes.problems) > before else suite), [*warned, *scenarios.warnings]
+
+
+def _quarantines(document: Document, file: SuiteFile) -> Sequence[Quarantine]:
+    if not file.quarantine:
+        return ()
+    from evalgate.suite.quarantine import quarantines
+
+    return quarantines(document, file)
 
 
 def name_of(path: str) -> str:

@@ -1,0 +1,19 @@
+"""A day of the calendar, as suites and approvals write it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+
+def _a_day(value: str) -> str:
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        raise ValueError("must be a day of the calendar, such as 2026-12-31") from None
+    return value
+
+
+Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$"), AfterValidator(_a_day)]
