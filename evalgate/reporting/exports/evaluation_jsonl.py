@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.redaction import redact_value
+from evalgate.measures.redaction import redact, redact_value
 from evalgate.models.exported import ENTRY_SCHEMA
 from evalgate.reporting.exports.moments import moment_text
 
@@ -20,60 +20,63 @@ if TYPE_CHECKING:
     from evalgate.models.exported import Exported
     from evalgate.models.feedback import Feedback
 
-_line = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_encoded = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
 
 def evaluation_lines(found: Iterable[Exported]) -> Iterator[bytes]:
-    """One line an entry, secrets taken out."""
+    """An entry a turn, counted from 1, secrets taken out; one without turn where nothing was said."""
     for each in found:
-        for entry in entries(each):
-            yield f"{_line(redact_value(entry))}\n".encode("ascii")
+        head, tail = _inside(_head(each)), _inside(_tail(each))  # what the lines share is made once
+        turns = each.evaluation.turns
+        middles = [f'"turn":{number},{_inside(_turn(turn))}' for number, turn in enumerate(turns, 1)]
+        for middle in middles or ['"turn":null']:
+            yield f"{{{head},{middle},{tail}}}\n".encode("ascii")
 
 
-def entries(exported: Exported) -> Iterator[dict[str, Any]]:
-    """An entry a turn, counted from 1; one without turn where nothing was said."""
+def _inside(value: dict[str, Any]) -> str:
+    return _encoded(value)[1:-1]
+
+
+def _head(exported: Exported) -> dict[str, Any]:
     evaluation, about = exported.evaluation, exported.about
-    head = {
+    return {
         "schema": ENTRY_SCHEMA,
-        "evaluation_id": evaluation.id,
-        "golden_id": evaluation.golden_id,
-        "golden_title": about.title,
+        "evaluation_id": _text(evaluation.id),
+        "golden_id": _text(evaluation.golden_id),
+        "golden_title": _text(about.title),
         "version": evaluation.golden_version,
-        "conversation_id": about.conversation_id,
-        "suite": evaluation.suite,
-        "run_id": evaluation.run_id,
+        "conversation_id": _text(about.conversation_id),
+        "suite": _text(evaluation.suite),
+        "run_id": _text(evaluation.run_id),
         "trial": evaluation.trial,
-        "trace_id": evaluation.trace_id,
-        "trace_sha256": evaluation.trace_sha256,
+        "trace_id": _text(evaluation.trace_id),
+        "trace_sha256": _text(evaluation.trace_sha256),
         "time": moment_text(evaluation.evaluated_at),
-        "intent": about.intent,
-        "stance": about.stance,
+        "intent": _text(about.intent),
+        "stance": _text(about.stance),
         "turns": len(evaluation.turns),
     }
-    tail = {
-        "feedback": [_feedback(each) for each in exported.feedback],
-        "conversation": _conversation(evaluation),
-    }
-    if not evaluation.turns:
-        yield {**head, "turn": None, **tail}
-    for number, turn in enumerate(evaluation.turns, 1):
-        yield {**head, "turn": number, **_turn(turn), **tail}
+
+
+def _tail(exported: Exported) -> dict[str, Any]:
+    said = [_feedback(each) for each in exported.feedback]
+    return {"feedback": said, "conversation": _conversation(exported.evaluation)}
 
 
 def _turn(turn: TurnResult) -> dict[str, Any]:
     return {
-        "user_message": turn.user_message,
-        "actual_response": turn.actual_response,
-        "golden_response": turn.golden_response,
+        "user_message": _text(turn.user_message),
+        "actual_response": _text(turn.actual_response),
+        "golden_response": _text(turn.golden_response),
         "scores": dict(turn.scores),
         "issues": _issues(turn.issues),
-        "evidence": list(turn.evidence),
+        "evidence": _texts(turn.evidence),
         "latency_ms": turn.latency_ms,
         "tokens": turn.tokens,
         "cost_usd": turn.cost,
-        "retrieved_memories": list(turn.retrieved_memories),
-        "tools_invoked": list(turn.tools_invoked),
-        "tool_results": list(turn.tool_results),
+        "retrieved_memories": redact_value(list(turn.retrieved_memories)),
+        "tools_invoked": _texts(turn.tools_invoked),
+        "tool_results": redact_value(list(turn.tool_results)),
     }
 
 
@@ -85,7 +88,7 @@ def _conversation(evaluation: Evaluation) -> dict[str, Any]:
         "scores": dict(evaluation.dimensions),
         "regression_status": evaluation.regression_status,
         "previous_score": evaluation.previous_score,
-        "evaluated_by": evaluation.evaluated_by,
+        "evaluated_by": _text(evaluation.evaluated_by),
         "issues": _issues(evaluation.issues),
         "statistics": {
             "total_turns": figures.total_turns,
@@ -104,8 +107,8 @@ def _issues(issues: Sequence[Issue]) -> list[dict[str, Any]]:
         {
             "category": issue.category,
             "severity": issue.severity,
-            "message": issue.message,
-            "evidence": issue.evidence,
+            "message": _text(issue.message),
+            "evidence": _text(issue.evidence),
             "turn": None if issue.turn is None else issue.turn + 1,
         }
         for issue in issues
@@ -114,14 +117,22 @@ def _issues(issues: Sequence[Issue]) -> list[dict[str, Any]]:
 
 def _feedback(said: Feedback) -> dict[str, Any]:
     return {
-        "id": said.id,
-        "conversation_id": said.conversation_id,
-        "message_id": said.message_id,
-        "golden_id": said.golden_id,
-        "user_id": said.user_id,
+        "id": _text(said.id),
+        "conversation_id": _text(said.conversation_id),
+        "message_id": _text(said.message_id),
+        "golden_id": _text(said.golden_id),
+        "user_id": _text(said.user_id),
         "rating": said.rating,
         "feedback": said.feedback,
-        "comment": said.comment,
-        "issues": list(said.issues),
+        "comment": _text(said.comment),
+        "issues": _texts(said.issues),
         "time": None if said.created_at is None else moment_text(said.created_at),
     }
+
+
+def _text(text: str | None) -> str | None:
+    return redact(text) if text else text
+
+
+def _texts(texts: Iterable[str]) -> list[str]:
+    return [redact(text) for text in texts]
