@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.earlier_rules import read_rules
 from evalgate.errors import Problem
+from evalgate.gate.fewer_trials import missing_trials
 from evalgate.gate.weakening import removed, weakened
 from evalgate.gate.weaker_policy import STRICTNESS
 from evalgate.models.approval import Ruling
@@ -90,7 +91,7 @@ def judge_weakening(
     if old is not None and not earlier.is_same:
         found += weakened(old, configuration, _compared(comparison))
     counts = Counter({suite["suite"]: len(suite["scenarios"]) for suite in before["suites"]})
-    found += approvals
+    found += [*approvals, *missing_trials(comparison)]
     found += removed(_gone(comparison, before), old, configuration, counts)
     return settled(found, rules, earlier.unknown)
 
@@ -107,8 +108,9 @@ def weakening_between(
     rules = WeakeningRules(policies)
     if later.configuration is not None and earlier.configuration is not None:
         return judge_weakening(rules, earlier, later.configuration, comparison, before)
-    gone = [Weakening("scenario_removed", *key) for key in _gone(comparison, before)]
-    return settled(gone, rules, (earlier.unknown or later.unknown) if rules.is_fatal else None)
+    less = [Weakening("scenario_removed", *key) for key in _gone(comparison, before)]
+    less += missing_trials(comparison)
+    return settled(less, rules, (earlier.unknown or later.unknown) if rules.is_fatal else None)
 
 
 def added_approvals(approvals: Approvals, before: ResultsDoc) -> list[Weakening]:

@@ -54,7 +54,9 @@ def compare(
     changes = {key: found.get(key) or Change("new", "not in the baseline") for key in current}
     gone = sorted(baseline.keys() - stored.values(), key=lambda key: (key.suite, key.id, key.variant or ""))
     before = {pair.key: pair.before for pair in pairs}
-    return Comparison(changes, [baseline[key] for key in gone], before, _evidence(pairs, testable, families))
+    trials = {pair.key: (len(pair.before.trials), len(pair.now.trials)) for pair in pairs}
+    removed = [baseline[key] for key in gone]
+    return Comparison(changes, removed, before, trials, _evidence(pairs, testable, families))
 
 
 def stored_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> ScenarioKey:

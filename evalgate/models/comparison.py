@@ -126,10 +126,12 @@ class Evidence(NamedTuple):
 class Comparison:
     """Changes by scenario key, and what the baseline has that the run has not.
 
-    `before` holds how the scenarios of the run stood in the baseline, by their key in the run.
+    `before` holds how the scenarios of the run stood in the baseline, by their key in the run; `trials` how
+    many trials those had there, and have now.
     """
 
     changes: dict[ScenarioKey, Change]
     removed: list[Standing]
     before: dict[ScenarioKey, Standing] = field(default_factory=dict)
+    trials: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
     evidence: Evidence | None = None

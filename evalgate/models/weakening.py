@@ -16,6 +16,7 @@ WeakeningKind = Literal[
     "errors_allowed",
     "threshold_lowered",
     "trials_lowered",
+    "trials_missing",
     "check_removed",
     "check_loosened",
     "check_replaced",

@@ -16,6 +16,7 @@ _WORDS: dict[WeakeningKind, str] = {
     "errors_allowed": "trials may end in errors",
     "threshold_lowered": "the threshold was lowered",
     "trials_lowered": "fewer passes are demanded of its trials",
+    "trials_missing": "fewer trials were recorded",
     "check_removed": "a check was removed",
     "check_loosened": "a check was loosened",
     "check_replaced": "a check was replaced by one that is not plainly as strict",

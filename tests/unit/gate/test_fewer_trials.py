@@ -1,0 +1,28 @@
+"""Trials that are gone since the baseline."""
+
+import pytest
+
+from evalgate.gate.fewer_trials import missing_trials
+from evalgate.models.comparison import Comparison, ScenarioKey
+from evalgate.scoring.weakened import told
+
+
+def compared(**trials):
+    return Comparison({}, [], {}, {ScenarioKey("s", id_, None): counts for id_, counts in trials.items()})
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (1, 3), (2, 0), (0, 0)])
+def test_as_many_or_more__or_none_at_all__are_not_fewer(counts):
+    assert missing_trials(compared(a=counts)) == []
+
+
+def test_one_scenario_is_named_with_its_numbers():
+    (only,) = missing_trials(compared(a=(4, 3), b=(4, 4)))
+    assert (only.suite, only.scenario) == ("s", "a")
+    assert told(only) == "fewer trials were recorded: trials: 4 -> 3"
+
+
+def test_scenarios_that_lost_as_many_are_told_together():
+    together, alone = missing_trials(compared(a=(4, 3), b=(4, 3), c=(4, 1)))
+    assert (together.scenario, together.scenarios) == (None, 2)
+    assert alone.scenario == "c"
