@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction import redact, redact_value
 from evalgate.models.exported import ENTRY_SCHEMA
+from evalgate.reporting.exports.golden_doc import feedback_document
 from evalgate.reporting.exports.moments import moment_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.evaluation import Evaluation, Issue, TurnResult
     from evalgate.models.exported import Exported
-    from evalgate.models.feedback import Feedback
 
 _encoded = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
@@ -59,7 +59,7 @@ def _head(exported: Exported) -> dict[str, Any]:
 
 
 def _tail(exported: Exported) -> dict[str, Any]:
-    said = [_feedback(each) for each in exported.feedback]
+    said = [feedback_document(each) for each in exported.feedback]
     return {"feedback": said, "conversation": _conversation(exported.evaluation)}
 
 
@@ -113,21 +113,6 @@ def _issues(issues: Sequence[Issue]) -> list[dict[str, Any]]:
         }
         for issue in issues
     ]
-
-
-def _feedback(said: Feedback) -> dict[str, Any]:
-    return {
-        "id": _text(said.id),
-        "conversation_id": _text(said.conversation_id),
-        "message_id": _text(said.message_id),
-        "golden_id": _text(said.golden_id),
-        "user_id": _text(said.user_id),
-        "rating": said.rating,
-        "feedback": said.feedback,
-        "comment": _text(said.comment),
-        "issues": _texts(said.issues),
-        "time": None if said.created_at is None else moment_text(said.created_at),
-    }
 
 
 def _text(text: str | None) -> str | None:

@@ -63,7 +63,7 @@ DOCUMENT: Shape = (
     *needed(LIST, "reasons", "suites", "removed", "unclaimed", "warnings", "approvals"),
     *needed(MAYBE_RECORD, "summary", "baseline"),
     *optional(MAYBE_TEXT, "commit"),
-    *(Field(name, MAYBE_RECORD, "fine") for name in ("figures", "comparison")),
+    *(Field(name, MAYBE_RECORD, "fine") for name in ("figures", "comparison", "history")),
     *(Field(name, MAYBE_LIST, "fine") for name in ("quarantines", "weakenings")),
 )
 COMPARISON: Shape = (

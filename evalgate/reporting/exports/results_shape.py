@@ -76,6 +76,7 @@ def _document(document: Any) -> None:
         _bound(document["comparison"], "expected_false_alarms", MAX_SCENARIOS, ("comparison",))
     _lists(document)
     _quarantines(document)
+    _history(document)
     _weakenings(document)
 
 
@@ -129,6 +130,22 @@ def _quarantines(document: dict[str, Any]) -> None:
         _maybe(quarantine, "location", fields.LOCATION, place)
         _bound(quarantine, "scenarios", MAX_SCENARIOS, place)
         _bound(quarantine, "days_left", MOST_DAYS, place, least=-MOST_DAYS)
+
+
+def _history(document: dict[str, Any]) -> None:
+    if document.get("history") is None:
+        return
+    from evalgate.reporting.exports import history_doc as shapes
+
+    _maybe(document, "history", shapes.HISTORY, ())
+    history, at = document["history"], ("history",)
+    for run, place in _records(history, "runs", shapes.PAST_RUN, at):
+        for name in ("score", "pass_rate"):
+            _bound(run, name, 1, place)
+        _bound(run, "cost_usd", LARGEST_SUM, place)
+    for flaky, place in _records(history, "flaky", shapes.FLAKY, at):
+        for name in ("runs", "passed", "flips"):
+            _bound(flaky, name, LARGEST_AMOUNT, place)
 
 
 def _weakenings(document: dict[str, Any]) -> None:

@@ -1,0 +1,125 @@
+"""Goldens, regression suites and feedback on their way into the store, and out of it by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.errors import Problem, SettingError
+from evalgate.evaluators.flaws import suggest
+from evalgate.measures.redaction import redact
+from evalgate.ports.store import EVERYTHING
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.feedback import Feedback
+    from evalgate.models.golden import Golden
+    from evalgate.models.regression_suite import RegressionSuite
+    from evalgate.ports.store import Goldens, RegressionSuites, Store
+
+
+class Kept(NamedTuple):
+    """How many goldens were new, changed, or stored already as they are."""
+
+    created: int
+    updated: int
+    unchanged: int
+
+
+def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
+    """Stores new ones, all or none; raises SettingError where an id is taken."""
+    clean = _distinct(goldens)
+    taken = [golden.id for golden in clean if store.get(golden.id) is not None]
+    if taken:
+        hint = "`goldens update` changes it, `goldens import` takes newer ones in"
+        raise SettingError(*(Problem(f"golden `{id_}` is stored already", None, hint) for id_ in taken))
+    for golden in clean:
+        store.create(golden)
+
+
+def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> Kept:
+    """Stores new ones, and updates those that say something else than what is stored."""
+    counts = [0, 0, 0]
+    for golden in _distinct(goldens):
+        before = store.get(golden.id)
+        now = store.keep(golden)
+        counts[0 if before is None else 1 if now.version != before.version else 2] += 1
+    return Kept(*counts)
+
+
+def stored_golden(golden_id: str, store: Goldens) -> Golden:
+    """The golden of that id; raises SettingError, naming one like it."""
+    found = store.get(golden_id)
+    if found is None:
+        raise SettingError(unknown_golden(golden_id, store))
+    return found
+
+
+def unknown_golden(golden_id: str, store: Goldens) -> Problem:
+    """That there is none of that id, and which was meant."""
+    return Problem(f"the store has no golden `{golden_id}`", None, suggest(golden_id, store.ids()))
+
+
+def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
+    """The regression suite of that name; raises SettingError, naming one like it."""
+    found = store.get(name)
+    if found is None:
+        raise SettingError(unknown_suite(name, store))
+    return found
+
+
+def unknown_suite(name: str, store: RegressionSuites) -> Problem:
+    """That there is none of that name, and which was meant."""
+    names = [suite.name for suite in store.list(EVERYTHING)]
+    return Problem(f"the store has no regression suite `{name}`", None, suggest(name, names))
+
+
+def checked_suite(suite: RegressionSuite, store: Goldens) -> RegressionSuite:
+    """The suite as it is stored; raises SettingError for one of nothing, or of a golden that is not there."""
+    if not (suite.golden_ids or suite.golden_tags or suite.golden_intents):
+        raise SettingError(
+            Problem("a regression suite names goldens", None, "give --golden, --tag or --intent")
+        )
+    lacking = [id_ for id_ in suite.golden_ids if store.get(id_) is None]
+    if lacking:
+        raise SettingError(*(unknown_golden(id_, store) for id_ in lacking))
+    return replace(suite, description=redact(suite.description))
+
+
+def add_feedback(said: Feedback, store: Store) -> Feedback:
+    """Stores it without secrets; raises SettingError for a golden that is not stored."""
+    if said.golden_id is not None:
+        stored_golden(said.golden_id, store.goldens)
+    clean = replace(said, comment=redact(said.comment), issues=_redacted(said.issues))
+    return store.feedback.create(clean)
+
+
+def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
+    """The goldens without secrets; raises SettingError where two have one id."""
+    counts = Counter(golden.id for golden in goldens)
+    twice = [id_ for id_, count in counts.items() if count > 1]
+    if twice:
+        raise SettingError(*(Problem(f"two goldens have the id `{id_}`") for id_ in twice))
+    return [without_secrets(golden) for golden in goldens]
+
+
+def without_secrets(golden: Golden) -> Golden:
+    """The golden as it is stored: what reads like a secret is taken out of every text."""
+    return replace(
+        golden,
+        title=redact(golden.title),
+        description=redact(golden.description),
+        secondary_stances=_redacted(golden.secondary_stances),
+        required_memory_recall=_redacted(golden.required_memory_recall),
+        required_tool_usage=_redacted(golden.required_tool_usage),
+        required_refusal=_redacted(golden.required_refusal),
+        user_messages=_redacted(golden.user_messages),
+        golden_responses=_redacted(golden.golden_responses),
+        tags=_redacted(golden.tags),
+    )
+
+
+def _redacted(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(redact, texts))
