@@ -26,14 +26,18 @@ class Reports:
 
     def fetch(self, run: TriggeringRun, name: str) -> str | None:
         """The run's artifact of that name, the newest where a job that ran again left two."""
+        newest = max(self.of(run, name), key=lambda artifact: artifact.id, default=None)
+        return None if newest is None else self.download(newest)
+
+    def of(self, run: TriggeringRun, name: str) -> list[Artifact]:
+        """All artifacts of that name that this very run left."""
         pages = self._client.pages(f"/actions/runs/{run.id}/artifacts", name=name)
         entries = [entry for page in pages for entry in listed(page, "artifacts")]
         named = [Artifact.read(entry) for entry in entries if entry.get("name") == name]
-        made = [artifact for artifact in named if artifact is not None and _is_of(artifact, run)]
-        newest = max(made, key=lambda artifact: artifact.id, default=None)
-        return None if newest is None else self._fetched(newest)
+        return [artifact for artifact in named if artifact is not None and _is_of(artifact, run)]
 
-    def _fetched(self, artifact: Artifact) -> str:
+    def download(self, artifact: Artifact) -> str:
+        """The path of the zip; raises Unreachable, with the reason, for one that can't be had."""
         path = self._folder / f"report-{artifact.id}.zip"
         if artifact.expired:
             raise _refused(artifact, "it has expired")
