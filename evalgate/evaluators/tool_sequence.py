@@ -72,11 +72,10 @@ class ToolSequence(Evaluator):
         names, names_fit = steps.names, self._names_fit()
 
         def check(trace: Trace) -> Finding:
-            agent_calls = trace.agent_calls
             # Most sequences are names and most traces fit them: that needs no look-up of any call.
-            if names is not None and names_fit(names, [call["name"] for call in agent_calls]):
+            if names is not None and names_fit(names, trace.called):
                 return passed
-            calls = Called(agent_calls, steps.kinds, MAX_COMPARISONS)
+            calls = Called(trace.agent_calls, steps.kinds, MAX_COMPARISONS)
             if self._fits(steps, calls):
                 return passed
             for level in levels:

@@ -51,5 +51,5 @@ def listed(names: Sequence[str]) -> str:
 
 def called_instead(trace: Trace) -> str:
     """What was called in place of a tool, for the end of a reason."""
-    names = list(dict.fromkeys(call["name"] for call in trace.agent_calls))
+    names = list(dict.fromkeys(trace.called))
     return f", but these were: {listed(names)}" if names else ": no tool calls were made"

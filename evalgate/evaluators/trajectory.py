@@ -43,7 +43,7 @@ class TrajectoryScore(Evaluator):
         reference, least = self.reference, self.min_score
 
         def check(trace: Trace) -> Finding:
-            called = [call["name"] for call in trace.agent_calls]
+            called = trace.called
             score = measure(reference, called)
             outcome: Outcome = "passed" if round(score - least, DIGITS) >= 0 else "failed"
             found, needed = told_apart(score, least)

@@ -76,9 +76,9 @@ class TurnLimit(Evaluator):
         limit = self.max_turns
 
         def check(trace: Trace) -> Finding:
-            if not trace.messages:
-                return Finding("not_evaluable", "turns unknown: the trace has no messages")
             turns = trace.turn_count
+            if not turns and not trace.messages:
+                return Finding("not_evaluable", "turns unknown: the trace has no messages")
             return Finding("passed" if turns <= limit else "failed", f"{turns:,} turns, limit {limit:,}")
 
         return check

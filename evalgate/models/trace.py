@@ -8,9 +8,12 @@ did not know the price.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from evalgate.models.glance import Glance
 
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
@@ -225,11 +228,38 @@ class Trace:
     """How the cost was computed (a models.pricing.Pricing), where it was."""
     baseline: Any = field(default=None, init=False, repr=False, compare=False)
     """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
+    glance: Glance | None = field(default=None, init=False, repr=False, compare=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Makes messages and tool calls when somebody first asks for them, see `put_off`."""
+            if name not in {"messages", "tool_calls"}:
+                raise AttributeError(name)
+            glance, self.glance = self.glance, None
+            if glance is None:
+                raise AttributeError(name)
+            self.messages, self.tool_calls = glance.read()
+            return getattr(self, name)
+
+    def put_off(self, glance: Glance) -> None:
+        """Forgets the messages and tool calls until they are asked for."""
+        del self.messages, self.tool_calls
+        self.glance = glance
 
     @property
     def turn_count(self) -> int:
         """User exchanges in the conversation."""
+        if self.glance is not None:
+            return self.glance.turns
         return self.messages[-1]["turn"] if self.messages else 0
+
+    @property
+    def called(self) -> list[str]:
+        """The names of the agent's own calls, in order."""
+        if self.glance is not None:
+            return self.glance.called
+        return [call["name"] for call in self.tool_calls if call["requestor"] == "assistant"]
 
     @property
     def agent_calls(self) -> list[ToolCall]:

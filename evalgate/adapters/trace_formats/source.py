@@ -75,6 +75,8 @@ class TraceFiles:
         if isinstance(found, DamagedTrace):
             return found
         most = self._limits.messages
+        if found.glance is not None and found.glance.messages + len(found.glance.called) <= most:
+            return found
         for what, count in (("messages", len(found.messages)), ("tool calls", len(found.tool_calls))):
             if count > most:
                 reason = f"the recording has {count:,} {what}; at most {most:,} are judged"

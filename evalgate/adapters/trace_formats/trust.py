@@ -29,7 +29,7 @@ def question(trace: Trace) -> None:
     if trace.cost["usd"] == 0 and (trace.usage["input_tokens"] or trace.usage["output_tokens"]):
         trace.cost = unknown_cost()
         _say(trace, "zero_cost", FREE, "cost")
-    if any(call["status"] == "missing" for call in trace.tool_calls):
+    if trace.glance is None and any(call["status"] == "missing" for call in trace.tool_calls):
         _add(trace, missing_results(trace.agent_calls))
     if trace.status == "incomplete":
         _say(trace, "incomplete", ENDED_EARLY, None)

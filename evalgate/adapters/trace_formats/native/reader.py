@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.trace_formats.conversation import first_instructions
 from evalgate.adapters.trace_formats.fields import FieldError, identifier, mapping, text, time, whole
 from evalgate.adapters.trace_formats.native import parts
+from evalgate.adapters.trace_formats.native.glance import glance_at
 from evalgate.adapters.trace_formats.native.messages import read_conversation
 from evalgate.adapters.trace_formats.native.spellings import settle_spellings
 from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
@@ -17,6 +18,8 @@ from evalgate.models.trace import SCHEMA, Response, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evalgate.models.trace import Warning_
 
 SCENARIO_KEY = "evalgate.scenario.id"
 
@@ -60,6 +63,7 @@ NOT_KEPT = frozenset({"run_id", "models", "resource", "spans"})
 KNOWN = FIELDS.keys() | READ_ELSEWHERE | NOT_KEPT
 
 
+NONE_YET: list[Any] = []
 NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
 
 
@@ -69,12 +73,44 @@ def split(document: Any) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One trace, every field checked; a field that nobody knows is a warning."""
+    """One trace, every field checked; a field that nobody knows is a warning.
+
+    Of a plain conversation the messages are made when something asks for them.
+    """
     document = mapping(record, "")
     _require_schema(document.get("schema"))
     unknown = UnknownFields()
+    plain = glance_at(document)
+    said: list[Warning_] = []
+    if plain is None:
+        trace, said = _read_with_care(document, unknown)
+    else:
+        trace = Trace("", NONE_YET, NONE_YET, plain.response, system_instructions=plain.instructions)
+        trace.put_off(plain.glance)
+        _fill(trace, document, unknown)
+    settle_spellings(trace, document)
+    _settle_scenario(trace)
+    parts.note_unknown_usage(document.get("usage"), unknown)
+    if "response" in document:
+        _check_place(trace)
+    if said or unknown.found:
+        trace.warnings = [*trace.warnings, *said, *unknown.warnings()]
+    return trace
+
+
+def _read_with_care(document: dict[str, Any], unknown: UnknownFields) -> tuple[Trace, list[Warning_]]:
+    """The trace of a document whose messages are not plain, and what there is to say about them."""
     conversation = read_conversation(document, unknown)
     trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
+    _fill(trace, document, unknown)
+    if trace.response is NO_RESPONSE:
+        trace.response = conversation.response()
+    if trace.system_instructions is None and "tool_calls" not in document:
+        trace.system_instructions = first_instructions(trace.messages)
+    return trace, conversation.warnings()
+
+
+def _fill(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> None:
     for name, value in document.items():
         read = FIELDS.get(name)
         if read is not None:
@@ -84,18 +120,12 @@ def build(record: Any) -> Trace:
             require_shallow(value, 1)
             if name not in NOT_KEPT:
                 unknown.add("", name, KNOWN)
-    if trace.response is NO_RESPONSE:
-        trace.response = conversation.response()
-    settle_spellings(trace, document)
-    _settle_scenario(trace)
-    parts.note_unknown_usage(document.get("usage"), unknown)
-    if trace.response["message_index"] is not None and trace.response["message_index"] >= len(trace.messages):
+
+
+def _check_place(trace: Trace) -> None:
+    place = trace.response["message_index"]
+    if place is not None and place >= len(trace.messages):
         raise FieldError("response.message_index", "names no message")
-    if trace.system_instructions is None and "tool_calls" not in document:
-        trace.system_instructions = first_instructions(trace.messages)
-    if unknown.found or conversation.orphans:
-        trace.warnings = [*trace.warnings, *conversation.warnings(), *unknown.warnings()]
-    return trace
 
 
 def identify(record: Any) -> Identity:

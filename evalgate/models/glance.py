@@ -1,0 +1,24 @@
+"""What one look at a recording tells of its conversation, before any message of it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.models.trace import Message, ToolCall
+
+
+class Glance(NamedTuple):
+    """Most checks ask no more of a conversation than this; `read` makes the rest when something does.
+
+    Whoever glances has seen that nothing in the conversation is wrong, that every call is the agent's own and
+    has its result, and that every result has its call.
+    """
+
+    called: list[str]
+    """Names of the calls, in order."""
+    messages: int
+    turns: int
+    read: Callable[[], tuple[list[Message], list[ToolCall]]]
