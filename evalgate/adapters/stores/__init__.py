@@ -1,0 +1,1 @@
+"""The store in SQL: SQLite in a file, or PostgreSQL; one schema, and one use of it, for both."""

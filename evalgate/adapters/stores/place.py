@@ -1,0 +1,78 @@
+"""Where a store lies: a file of SQLite or a server of PostgreSQL, by path or URL."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+from urllib.parse import unquote
+
+from evalgate.errors import Problem, SettingError
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!\\)")
+_POSTGRES_URL = re.compile(r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#]*)/(?P<name>[^/?#]+)(?P<rest>\?[^#]*)?")
+_HINT = "write a path, sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
+
+
+class Place(NamedTuple):
+    """A store that was named. `target` is a file's path or a whole URL, which may hold a password.
+
+    `shown` is what people may see: no user, no password, no options.
+    """
+
+    kind: Literal["sqlite", "postgresql"]
+    target: str
+    shown: str
+
+    def __repr__(self) -> str:
+        return f"Place({self.shown!r})"
+
+
+def place_of(text: str, cwd: str) -> Place:
+    """The store that `text` names, a path starting from `cwd`; raises SettingError.
+
+    No message repeats what was given: in the wrong form, a password may stand anywhere in it.
+    """
+    scheme = _SCHEME.match(text)
+    if not text.strip() or "\0" in text:
+        raise SettingError(Problem("the store has no name", None, _HINT))
+    if scheme is None:
+        return _file(text, cwd)
+    word = scheme[1].lower()
+    if word == "sqlite":
+        return _file(_path_in(text[scheme.end() :]), cwd)
+    if word == "postgresql":
+        return _server(text[scheme.end() :])
+    if word == "postgres":
+        raise SettingError(Problem("a store's URL begins with postgresql:, not with postgres:", None, _HINT))
+    raise SettingError(Problem("the store's URL begins with neither sqlite: nor postgresql:", None, _HINT))
+
+
+def _path_in(rest: str) -> str:
+    """`sqlite:///folder/file`, four strokes for a path from the root."""
+    path = rest.removeprefix("///") if rest.startswith("///") else rest
+    if not path or (path.startswith("//") and not rest.startswith("///")):
+        raise SettingError(Problem("the store's URL names no file", None, _HINT))
+    if "?" in path or "#" in path:
+        raise SettingError(Problem("the URL of a SQLite file has no options", None, _HINT))
+    return unquote(path)
+
+
+def _file(path: str, cwd: str) -> Place:
+    if path == ":memory:":
+        raise SettingError(Problem("a store in memory is forgotten at once", None, _HINT))
+    return Place("sqlite", str(Path(cwd) / path), path)
+
+
+def _server(rest: str) -> Place:
+    url = f"postgresql:{rest}"
+    parts = _POSTGRES_URL.fullmatch(url)
+    if parts is None:
+        raise SettingError(Problem("the store's URL is not of the form of PostgreSQL", None, _HINT))
+    host = parts["host"] or _socket(parts["rest"] or "")
+    return Place("postgresql", url, f"postgresql://{host}/{parts['name']}")
+
+
+def _socket(options: str) -> str:
+    found = re.search(r"[?&]host=([^&]*)", options)
+    return unquote(found[1]) if found else "localhost"

@@ -1,0 +1,25 @@
+"""What the tables have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import CheckConstraint, MetaData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+METADATA = MetaData()
+
+
+def one_of(column: str, words: Iterable[str], name: str) -> CheckConstraint:
+    """The rule that a column holds one of some words, or nothing."""
+    listed = ", ".join(f"'{word}'" for word in words)
+    return CheckConstraint(f"{column} IN ({listed})", name=name)
+
+
+def scores(prefix: str, names: Sequence[str]) -> list[CheckConstraint]:
+    """The rules that columns hold scores, or nothing."""
+    return [
+        CheckConstraint(f"{name} >= 0 AND {name} <= 1", name=f"{prefix}_{name}_is_0_to_1") for name in names
+    ]
