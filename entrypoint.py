@@ -15,6 +15,9 @@ def cancelled(number: int, _: object) -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, cancelled)
     signal.signal(signal.SIGINT, cancelled)
+    from evalgate.bootstrap.clean_start import start_over
+
+    start_over()
     from evalgate.action import main
 
     os._exit(main())  # a signal on the way out changes nothing any more

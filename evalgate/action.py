@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from evalgate.adapters.github.step import Step
 from evalgate.application.step_outputs import UNFINISHED, unset
-from evalgate.errors import InvalidInput
+from evalgate.errors import BugElsewhere, InvalidInput
 from evalgate.models.annotation import Annotation
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from evalgate.adapters.github.site import Budget
+    from evalgate.bootstrap.bench import JobJudge
     from evalgate.settings.settings import Settings
 
 BUG = 70
 ENDED_BY_SIGNAL = 128
-FRAMES = 6
 MOST_PROBLEMS = 50
 
 
@@ -40,46 +40,65 @@ def main() -> int:
     return run(os.environ, step)
 
 
-def run(environ: Mapping[str, str], step: Step, budget: Budget | None = None) -> int:
-    """One run of the gate. All outputs are set however it ends. `budget` is what GitHub is given of time."""
+def run(
+    environ: Mapping[str, str], step: Step, budget: Budget | None = None, *, is_apart: bool = True
+) -> int:
+    """One run of the gate. All outputs are set however it ends. `budget` is what GitHub is given of time.
+
+    The judge has a process of its own, unless not `is_apart`.
+    """
     try:
-        return _run(environ, step, budget)
+        return _run(environ, step, budget, is_apart=is_apart)
     finally:
         step.outputs(unset(step.told))
 
 
-def _run(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
+def _run(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_apart: bool) -> int:
     try:
-        return _gate(environ, step, budget)
+        return _gate(environ, step, budget, is_apart=is_apart)
     except InvalidInput as mistake:
         return _refuse(environ, step, mistake)
     except Exception as bug:  # noqa: BLE001  (the one place where a bug of ours ends)
         for line in report(bug):
             step.log(line)
-        step.annotate(
-            [Annotation("error", "EvalGate", f"a bug of EvalGate: {type(bug).__name__}; see the log")]
-        )
+        step.annotate([Annotation("error", "EvalGate", f"a bug of EvalGate: {_kind(bug)}; see the log")])
         return _unfinished(step, BUG)
 
 
-def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None) -> int:
+def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_apart: bool) -> int:
     from evalgate.application.gate_in_action import gate_in_action
-    from evalgate.bootstrap import gate
+    from evalgate.bootstrap import bench, gate
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, step)
     folder = settings.job.temp if Path(settings.job.temp or "/nowhere").is_dir() else None
     with tempfile.TemporaryDirectory(prefix="evalgate-", dir=folder) as downloads:
+        judge = _judge(settings, step, downloads) if is_apart else bench.bench_of(settings)
+        if settings.approves:
+            from evalgate.application.approve_in_action import approve
+            from evalgate.bootstrap import approving
+
+            to_do = approving.approve_task(settings)
+            return approve(to_do, approving.approve_world(settings, step, downloads, budget))
         if settings.inputs.mode == "publish":
             from evalgate.application.publish import publish
             from evalgate.bootstrap import publishing
 
             task = publishing.publish_task(settings)
-            return publish(task, publishing.publish_world(settings, step, downloads, budget))
+            return publish(task, publishing.publish_world(settings, step, judge, downloads, budget))
         return gate_in_action(
-            gate.action_task(settings), gate.action_world(settings, step, downloads, budget)
+            gate.action_task(settings), gate.action_world(settings, step, judge, downloads, budget)
         )
+
+
+def _judge(settings: Settings, step: Step, downloads: str) -> JobJudge:
+    """A judge in a process of its own."""
+    from evalgate.bootstrap.bench import bench_of
+    from evalgate.bootstrap.judging_apart import JudgeApart
+
+    log = step.log if settings.inputs.debug or settings.job.debug else None
+    return JudgeApart(bench_of(settings), Path(downloads), log)
 
 
 def _hide_secrets(settings: Settings, step: Step) -> None:
@@ -108,14 +127,18 @@ def _unfinished(step: Step, code: int) -> int:
 def report(bug: Exception) -> list[str]:
     """A few lines to paste into a report: where it happened, and nothing that was read."""
     import platform
-    import traceback
 
+    from evalgate.bootstrap.process import places_of
     from evalgate.version import __version__
 
-    frames = traceback.extract_tb(bug.__traceback__)[-FRAMES:]
-    places = [f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
+    places = bug.places if isinstance(bug, BugElsewhere) else places_of(bug)
     versions = f"evalgate {__version__}, Python {platform.python_version()}"
-    return [f"EvalGate has a bug: {type(bug).__name__} ({versions}). Please report these lines:", *places]
+    first = f"EvalGate has a bug: {_kind(bug)} ({versions}). Please report these lines:"
+    return [first, *(f"  {place}" for place in places)]
+
+
+def _kind(bug: Exception) -> str:
+    return bug.kind if isinstance(bug, BugElsewhere) else type(bug).__name__
 
 
 def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
@@ -123,6 +146,9 @@ def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
 
     It ends here and raises nothing: an exception in the midst of loading a compiled library may crash it.
     """
+    apart = sys.modules.get("evalgate.bootstrap.judging_apart")
+    if apart is not None:
+        apart.end_all()
     code = int(step.told["exit-code"]) if "verdict" in step.told else ENDED_BY_SIGNAL + number
     if "verdict" not in step.told:
         _unfinished(step, code)

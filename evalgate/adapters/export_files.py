@@ -8,6 +8,8 @@ from typing import Self
 
 from evalgate.errors import Problem, RefusedPath, SettingError
 
+BLOCK = 1 << 20
+
 
 class OutputFolder:
     """Writes our files whole or not at all, and touches nobody else's.
@@ -37,6 +39,19 @@ class OutputFolder:
             draft.unlink(missing_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
                 stream.write(content)
+            draft.replace(target)
+        except OSError as error:
+            raise self._refusal(name, error) from None
+
+    def take(self, name: str, handle: int) -> None:
+        """Writes one file out of an open one, which is closed."""
+        target, draft = self._folder / name, self._folder / f".{name}.part"
+        try:
+            self._make()
+            draft.unlink(missing_ok=True)
+            with os.fdopen(handle, "rb") as source, draft.open("xb") as stream:
+                while block := source.read(BLOCK):
+                    stream.write(block)
             draft.replace(target)
         except OSError as error:
             raise self._refusal(name, error) from None

@@ -13,7 +13,7 @@ from evalgate.errors import InvalidInput, Location, OverLimit, Problem, RefusedP
 from evalgate.ports import FoundFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MAX_ENTRIES = 20_000
 READ_BUFFER = 1 << 17
@@ -27,10 +27,18 @@ class Workspace:
     wrote that tree. Without one, what a person names is trusted and links are followed.
     """
 
-    def __init__(self, root: str | None, cwd: str, *, max_entries: int = MAX_ENTRIES) -> None:
+    def __init__(
+        self,
+        root: str | None,
+        cwd: str,
+        *,
+        max_entries: int = MAX_ENTRIES,
+        reading: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._root = None if root is None else os.path.realpath(root)
         self._cwd = os.path.realpath(cwd)
         self._max_entries = max_entries
+        self._reading = reading  # is told of each file that is opened
 
     def expand(self, pattern: str, base: str = "") -> Sequence[FoundFile]:
         """Regular files that match, sorted by path, each once; a folder stands for everything below it.
@@ -55,6 +63,13 @@ class Workspace:
     def open(self, file: FoundFile) -> BinaryIO:
         """The file's bytes as a stream; refuses what is no regular file, and links where there is a root."""
         return self._open(file.real, file.path)
+
+    def size(self, file: FoundFile) -> int:
+        """Bytes of the file as it lies there; 0 where that can't be told, which reading will tell."""
+        try:
+            return os.stat(file.real).st_size
+        except OSError:
+            return 0
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """A whole file of at most `limit` bytes; `what` names it in the error.
@@ -103,6 +118,7 @@ class Workspace:
         return real
 
     def _open(self, real: str, shown: str, what: str = "the file") -> BinaryIO:
+        self._reading(shown)
         try:
             handle = (
                 os.open(real, OPEN_FLAGS) if self._root is None else _open_inside(self._root, real, shown)

@@ -8,7 +8,6 @@ from evalgate.application.commenting import say
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.check_run import CheckRun
 from evalgate.reporting.doors import span
-from evalgate.reporting.heading import heading
 
 if TYPE_CHECKING:
     from evalgate.application.request import Judgement, JudgeRequest
@@ -42,13 +41,13 @@ def check_of(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
     results = judgement.results
     if request.commit is None:
         return None
-    said = heading(results)
+    said = judgement.heading
     return CheckRun(
         name=f"EvalGate ({request.comment_key})",
         commit=request.commit,
         conclusion=conclusion(results),
-        title=said.text[:1].upper() + said.text[1:],
-        summary=_summary(judgement) or str(said),
+        title=said[:1].upper() + said[1:],
+        summary=_summary(judgement) or f"EvalGate {said}",
         annotations=judgement.annotations,
         details_url=request.report_url,
     )

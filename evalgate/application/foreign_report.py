@@ -7,41 +7,19 @@ from typing import TYPE_CHECKING
 import orjson
 
 from evalgate.application.own_words import Wording, write_comment
+from evalgate.application.request import Written
 from evalgate.errors import SettingError
-from evalgate.records import dataclass
 from evalgate.reporting.exports.results_json import load
 from evalgate.reporting.origin import origin_line
 from evalgate.reporting.render import render_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from evalgate.application.request import Form
     from evalgate.models.results import ResultsDoc
-    from evalgate.models.template_file import TemplateFile
     from evalgate.models.triggering_run import TriggeringRun
 
 LARGEST_RESULTS = 128 * 1024 * 1024
 WHAT = "its results.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How a report is to be written: under which key, how long, and where the run is to be seen."""
-
-    comment_key: str
-    max_comment_chars: int
-    run_url: str
-    template: TemplateFile | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The report as it may be posted."""
-
-    results: ResultsDoc
-    comment: str
-    summary: str
-    warnings: Sequence[str] = ()
 
 
 def write_anew(content: bytes, run: TriggeringRun, form: Form) -> Written:
@@ -50,6 +28,11 @@ def write_anew(content: bytes, run: TriggeringRun, form: Form) -> Written:
     Nothing of the stranger's own Markdown is taken over. The command that would repeat the run is left out:
     people paste such lines into a shell.
     """
+    return written(report_of(content, run.head_sha), run, form)
+
+
+def report_of(content: bytes, commit: str | None) -> ResultsDoc:
+    """The results document that a run of this commit left; raises SettingError or OverLimit."""
     results = load(content, what=WHAT, limit=LARGEST_RESULTS)
     try:
         orjson.dumps(results)  # can't be done with what is nested too deep to be shown
@@ -57,9 +40,14 @@ def write_anew(content: bytes, run: TriggeringRun, form: Form) -> Written:
         raise SettingError(f"{WHAT} is nested too deep") from None
     if results["summary"] is None:
         raise SettingError(f"{WHAT} is of a run that could not begin")
-    if results["commit"] != run.head_sha:
+    if results["commit"] != commit:
         raise SettingError(f"{WHAT} is of another commit than its run")
     results["command"] = None
+    return results
+
+
+def written(results: ResultsDoc, run: TriggeringRun, form: Form) -> Written:
+    """A report rendered in our words, with a line about whose it is."""
     origin = origin_line(run, form.run_url)
     wording = Wording(form.comment_key, form.max_comment_chars, form.run_url, origin, form.template)
     comment, warnings = write_comment(results, wording)

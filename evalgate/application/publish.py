@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.commenting import CommentText, keep_comment, say, template_from, worth_a_comment
-from evalgate.application.foreign_report import Form, write_anew
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.records import dataclass, replace
 
@@ -17,12 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.application.commenting import CommentMode
-    from evalgate.application.foreign_report import Written
+    from evalgate.application.request import Form, Written
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.ports import (
         PullRequest,
         PullRequestFinder,
-        ReportFiles,
         ReportSource,
         StepOutput,
         TemplateSource,
@@ -50,7 +48,7 @@ class PublishWorld:
 
     pulls: PullRequestFinder
     reports: ReportSource
-    files: ReportFiles
+    write: Callable[[str, TriggeringRun, Form], Written]  # the report in a zip of that run, in our own words
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
     template: TemplateSource | None = None  # of the branch that this workflow runs on, never of the run's
@@ -130,7 +128,7 @@ def _written(task: PublishTask, world: PublishWorld) -> Written:
         raise _NothingToPost("notice" if run.is_ours else "warning", missing)
     form = replace(task.form, template=template_from(world.template, world.step))
     try:
-        return write_anew(world.files.unpack(path), run, form)
+        return world.write(path, run, form)
     except InvalidInput as refusal:
         reasons = "; ".join(problem.message for problem in refusal.problems)
         raise _NothingToPost("warning", f"the report of run {run.id} is refused: {reasons}") from None

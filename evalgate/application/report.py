@@ -12,6 +12,7 @@ from evalgate.records import dataclass
 from evalgate.reporting.annotations import annotations_of
 from evalgate.reporting.exports.junit import junit
 from evalgate.reporting.exports.results_json import dump, invalid_document, results_document
+from evalgate.reporting.heading import heading
 from evalgate.reporting.render import render_summary
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         weakenings=found.weakenings,
         quarantines=found.quarantines,
     )
+    if request.history is not None:
+        from evalgate.application.told_history import tell_history
+
+        tell_history(results, request.history, found.run, now)
     wording = Wording(
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )
@@ -75,7 +80,13 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         from evalgate.reporting.exports.sarif import sarif
 
         files["results.sarif"] = sarif(results, request.folder)
-    return Judgement(results, files, annotations_of(results, request.folder), warnings=warnings)
+    return Judgement(
+        results,
+        files,
+        annotations_of(results, request.folder),
+        warnings=warnings,
+        heading=heading(results).text,
+    )
 
 
 def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgement:
@@ -84,7 +95,11 @@ def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgem
         error.problems, error.code, commit=request.commit, created_at=now, report_only=request.report_only
     )
     return Judgement(
-        results, {"results.json": dump(results)}, annotations_of(results, request.folder), error.problems
+        results,
+        {"results.json": dump(results)},
+        annotations_of(results, request.folder),
+        error.problems,
+        heading=heading(results).text,
     )
 
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.approval import ApprovalFile
     from evalgate.models.comparison import BaselineInfo
+    from evalgate.models.consent import Consent
     from evalgate.models.results import ResultsDoc
+    from evalgate.models.stability import History
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.weakening import OnWeakening
     from evalgate.ports import Annotation
@@ -40,16 +42,21 @@ class JudgeRequest:
     approvals: ApprovalFile | None = None  # the approvals that count
     approvals_of_base: bool = False  # they are another commit's: mistakes in them are none of this run's
     proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
+    consents: Sequence[Consent] = ()  # approvals that people gave in comments, found to be theirs to give
     merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
     sarif: bool = False  # make results.sarif as well
     folder: str = ""  # the working folder as it is called from the repository's root, empty for the root
     report_url: str | None = None  # the page of the run, for "the rest is there"
+    history: History | None = None  # what a store remembers of earlier runs
     notes: Sequence[str] = ()  # warnings of the front door, to be shown with the run's own
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One answer. `problems` is not empty exactly where the verdict is `invalid`."""
+    """One answer. `problems` is not empty exactly where the verdict is `invalid`.
+
+    From a judge in another process `results` comes without suites: the file has them.
+    """
 
     results: ResultsDoc
     files: Mapping[str, bytes]  # results.json always; comment.md, summary.md, junit.xml unless invalid
@@ -57,8 +64,29 @@ class Judgement:
     problems: Sequence[Problem] = ()
     baseline_zip: str | None = None  # path of the zip that was written
     warnings: Sequence[str] = field(default_factory=tuple)
+    heading: str = ""  # the verdict in one line
 
     @property
     def exit_code(self) -> int:
         """What the process must return; the same figure stands in the results."""
         return self.results["exit_code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a report is to be written: under which key, how long, and where the run is to be seen."""
+
+    comment_key: str
+    max_comment_chars: int
+    run_url: str
+    template: TemplateFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The report as it may be posted; `results` may come without suites, as in a judgement."""
+
+    results: ResultsDoc
+    comment: str
+    summary: str
+    warnings: Sequence[str] = ()

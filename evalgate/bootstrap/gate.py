@@ -5,51 +5,20 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from evalgate.bootstrap.approving import review_of
+from evalgate.bootstrap.bench import OUTPUT_FOLDER, bench_of
 from evalgate.bootstrap.job import approvals_of, approvals_on_disk, site, template_of
-from evalgate.bootstrap.sources import baseline_files, fingerprints, price_list, suite_files, trace_files
 from evalgate.errors import InvalidInput
-from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
     from evalgate.adapters.github import Budget
     from evalgate.application.gate_in_action import Task, World
-    from evalgate.application.judge import Tools
-    from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.application.request import JudgeRequest
+    from evalgate.bootstrap.bench import JobJudge
     from evalgate.ports import StepOutput
     from evalgate.settings.settings import Settings
 
-OUTPUT_FOLDER = ".evalgate"
 RESULTS = "results.json"
-
-
-def action_tools(
-    root: str,
-    cwd: str,
-    output_dir: str,
-    bounds: Limits = IN_ACTION,
-    *,
-    source_date_epoch: str | None,
-    named_baseline: bool,
-) -> Tools:
-    """What the judge works with in a job: nothing outside the workspace `root`, no symbolic links.
-
-    A baseline that was found lies in the runner's own folder; one that an input names must lie inside.
-    """
-    from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.export_files import OutputFolder
-    from evalgate.adapters.terminal import Quiet
-    from evalgate.application.judge import Tools
-
-    return Tools(
-        suite_files(cwd, root, bounds),
-        trace_files(cwd, root, bounds),
-        baseline_files(cwd, root if named_baseline else None),
-        OutputFolder(output_dir, cwd, root),
-        SystemClock(source_date_epoch),
-        Quiet(),
-        price_list(),
-        fingerprints(cwd, root),
-    )
 
 
 def action_task(settings: Settings) -> Task:
@@ -66,6 +35,7 @@ def action_task(settings: Settings) -> Task:
         report_artifact=settings.report_artifact if settings.leaves_report else None,
         annotate=inputs.annotations,
         summarise=inputs.job_summary,
+        allow_self=inputs.allow_self_approval,
     )
 
 
@@ -99,7 +69,9 @@ def action_request(settings: Settings) -> JudgeRequest:
     )
 
 
-def action_world(settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None) -> World:
+def action_world(
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, budget: Budget | None = None
+) -> World:
     """What a job's run acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
     from functools import partial
     from pathlib import Path
@@ -111,8 +83,7 @@ def action_world(settings: Settings, step: StepOutput, downloads: str, budget: B
     from evalgate.application.gate_in_action import World
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
-    cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
-    folder = f"{cwd}/{OUTPUT_FOLDER}"
+    bench = bench_of(settings)
     here, trace = site(settings), step.log if inputs.debug or job.debug else None
     client = partial(github.Client, here, trace=trace)
     wanted = github.Wanted(
@@ -127,12 +98,15 @@ def action_world(settings: Settings, step: StepOutput, downloads: str, budget: B
     before_verdict = time.half()
     found_in = Path(downloads)
     return World(
-        judge=partial(_judge_in_action, job.workspace, cwd, folder, inputs.limits, job.source_date_epoch),
-        folder=OutputFolder(folder, cwd, job.workspace),
+        judge=judge.judge,
+        folder=OutputFolder(bench.folder, bench.cwd, bench.root),
         step=step,
         template=template_of(settings, client(before_verdict)),
         approvals=approvals_of(settings, client(before_verdict)),
         proposed=approvals_on_disk(job.workspace) if settings.approvals_commit else None,
+        review=review_of(settings, client(before_verdict), pull_request.number, downloads)
+        if pull_request and settings.reads_comments
+        else None,
         baselines=github.Baselines(client(before_verdict), wanted, found_in, SystemClock(None))
         if search
         else None,
@@ -141,23 +115,13 @@ def action_world(settings: Settings, step: StepOutput, downloads: str, budget: B
         artifacts=github.Artifacts(here, time)
         if settings.uploads_baseline or settings.leaves_report
         else None,
-        reports=ReportZips(Path(downloads)) if settings.leaves_report else None,
+        reports=ReportZips(Path(downloads)) if settings.leaves_report or settings.reads_comments else None,
         copies={
             name: NamedFile(posixpath.join(inputs.working_directory, path), job.workspace)
             for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))
             if path
         },
     )
-
-
-def _judge_in_action(
-    root: str, cwd: str, folder: str, bounds: Limits, epoch: str | None, request: JudgeRequest
-) -> Judgement:
-    from evalgate.application.judge import judge
-
-    named = request.baseline_required
-    tools = action_tools(root, cwd, folder, bounds, source_date_epoch=epoch, named_baseline=named)
-    return judge(request, tools)
 
 
 def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:

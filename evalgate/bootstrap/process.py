@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
+
+from evalgate.adapters.judging.note import Note
 
 COLLECT_EVERY = 300_000
 """Objects between looks for cycles, more than loading makes. Results are many and hold none."""
+
+FRAMES = 6
+
+reading = Note()
+"""What this process reads, for one that outlives it."""
+
+
+def places_of(bug: BaseException) -> list[str]:
+    """Where a bug happened, innermost last, and nothing that was read."""
+    import traceback
+
+    frames = traceback.extract_tb(bug.__traceback__)[-FRAMES:]
+    return [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
 
 
 def settle_python() -> None:

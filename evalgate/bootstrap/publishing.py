@@ -10,14 +10,15 @@ from evalgate.errors import SettingError
 if TYPE_CHECKING:
     from evalgate.adapters.github import Budget
     from evalgate.application.publish import PublishTask, PublishWorld
+    from evalgate.bootstrap.bench import JobJudge
     from evalgate.ports import StepOutput
     from evalgate.settings.settings import Settings
 
 
 def publish_task(settings: Settings) -> PublishTask:
     """What a job that publishes for another run is to do."""
-    from evalgate.application.foreign_report import Form
     from evalgate.application.publish import PublishTask
+    from evalgate.application.request import Form
 
     inputs, job, run = settings.inputs, settings.job, settings.event.triggering_run
     if run is None:
@@ -33,14 +34,13 @@ def publish_task(settings: Settings) -> PublishTask:
 
 
 def publish_world(
-    settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, budget: Budget | None = None
 ) -> PublishWorld:
     """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
     from functools import partial
     from pathlib import Path
 
     from evalgate.adapters import github
-    from evalgate.adapters.report_zip import ReportZips
     from evalgate.application.publish import PublishWorld
 
     trace = step.log if settings.inputs.debug or settings.job.debug else None
@@ -49,7 +49,7 @@ def publish_world(
     return PublishWorld(
         pulls=github.Pulls(client),
         reports=github.Reports(client, folder),
-        files=ReportZips(folder),
+        write=judge.write,
         pull_request=partial(github.Comments, client),
         step=step,
         template=template_of(settings, client),

@@ -7,26 +7,35 @@ from typing import TYPE_CHECKING
 from evalgate.settings.limits import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.adapters.baseline_zip import BaselineZips
     from evalgate.adapters.fingerprints import FileFingerprints
     from evalgate.adapters.suite_files import SuiteFiles
     from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.adapters.workspace import Workspace
     from evalgate.ports import PriceTable
+    from evalgate.ports.store import Store
 
 
 def workspace(cwd: str, root: str | None = None) -> Workspace:
     """The file system: a shell's, or a job's with everything outside `root` refused."""
     from evalgate.adapters.workspace import Workspace
+    from evalgate.bootstrap.process import reading
 
-    return Workspace(root, cwd)
+    return Workspace(root, cwd, reading=reading)
 
 
-def suite_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> SuiteFiles:
-    """Where suites come from."""
+def suite_files(
+    cwd: str,
+    root: str | None = None,
+    bounds: Limits | None = None,
+    store: Callable[[], Store] | None = None,
+) -> SuiteFiles:
+    """Where suites come from; `store` opens the one out of which they may name goldens."""
     from evalgate.adapters.suite_files import SuiteFiles
 
-    return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite)
+    return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite, store)
 
 
 def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:

@@ -16,7 +16,10 @@ MAX_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes that are read at most, of `messages` how many. `traces` holds for a run; None is no limit."""
+    """Bytes that are read at most, of `messages` how many. `traces` holds for a run; None is no limit.
+
+    `cpu` and `memory` are seconds and bytes of the process that judges, None what its front door has for it.
+    """
 
     suite: int = MB
     record: int = 25 * MB
@@ -24,6 +27,13 @@ class Limits:
     unpacked: int = 2_000 * MB
     messages: int = 100_000
     traces: int | None = None
+    cpu: int | None = None
+    memory: int | None = None
+
+    @property
+    def bounds_process(self) -> bool:
+        """Whether a process of its own is to judge."""
+        return self.cpu is not None or self.memory is not None
 
 
 LIMITS: Mapping[str, str] = {
@@ -33,8 +43,11 @@ LIMITS: Mapping[str, str] = {
     "unpacked": "a packed file, unpacked, default 2GB",
     "messages": "messages, and tool calls, of one trace, default 100000",
     "traces": "all traces of a run together, default none in a shell, 2GB in the Action",
+    "cpu": "seconds of CPU time to judge, default none in a shell, 60 and more with many traces in the Action",
+    "memory": "memory to judge with, default none in a shell, 1GB in the Action",
 }
-COUNTS = frozenset({"messages"})
+COUNTS = {"messages": 5000, "cpu": 120}
+"""Those that are no sizes, each with an example."""
 _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
 IN_ACTION = Limits(traces=2_000 * MB)
 
@@ -49,7 +62,9 @@ def limits_from(given: Sequence[str], base: Limits | None = None) -> Limits:
         if name not in LIMITS:
             problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(LIMITS)}"))
         elif size is None:
-            kind, example = ("number", f"{name}=5000") if name in COUNTS else ("size", f"{name}=50MB")
+            kind, example = (
+                ("number", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")
+            )
             problems.append(Problem(f"limit {name}: {value!r} is no {kind}", None, f"for example {example}"))
         else:
             values[name] = size

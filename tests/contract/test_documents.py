@@ -147,7 +147,7 @@ def test_the_table_of_limits_names_each_and_its_default() -> None:
     assert set(told) == set(LIMITS)
     defaults = limits_from([f"{name}={value}" for name, value in told.items() if value != "none"])
     assert defaults == Limits()
-    assert told["traces"] == "none"
+    assert told["traces"] == told["cpu"] == told["memory"] == "none"
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -67,15 +67,23 @@ class FakeRunner:
         return {**environ, **variables}
 
     def act(
-        self, event: str = "pull_request", *, budget: Budget | None = None, **options: Any
+        self,
+        event: str = "pull_request",
+        *,
+        budget: Budget | None = None,
+        is_apart: bool = False,
+        **options: Any,
     ) -> SimpleNamespace:
         """One run in this process, judged as the runner would."""
-        return self.act_in(self.environment(event, **options), budget)
+        return self.act_in(self.environment(event, **options), budget, is_apart=is_apart)
 
-    def act_in(self, environ: Mapping[str, str], budget: Budget | None = None) -> SimpleNamespace:
+    def act_in(
+        self, environ: Mapping[str, str], budget: Budget | None = None, *, is_apart: bool = False
+    ) -> SimpleNamespace:
         """The same in an environment that was made before."""
         console = io.StringIO()
-        code = run(environ, Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]), budget)
+        step = Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"])
+        code = run(environ, step, budget, is_apart=is_apart)
         seen = self._module.Step()
         for line in console.getvalue().split("\n"):
             seen.line(line)

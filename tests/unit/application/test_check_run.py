@@ -8,6 +8,7 @@ from evalgate.application.check_run import check_of, conclusion, post_check
 from evalgate.application.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.annotation import Annotation
+from evalgate.reporting.heading import heading
 
 REQUEST = JudgeRequest(commit="c" * 40, comment_key="evals.yml/gate", report_url="https://github.com/x")
 COMMENT = b"<!-- evalgate:sticky v1 key=evals.yml/gate -->\n## verdict\n"
@@ -16,7 +17,9 @@ COMMENT = b"<!-- evalgate:sticky v1 key=evals.yml/gate -->\n## verdict\n"
 def judged(verdict="fail", *, comment=COMMENT, suites=None, **changes):
     suites = [a_suite("s", [a_scenario("a", "HARD_FAIL")])] if suites is None else suites
     files = {"results.json": b"{}", **({"comment.md": comment} if comment else {})}
-    return Judgement(results(suites, verdict, **changes), files, [Annotation("error", "t", "m")])
+    document = results(suites, verdict, **changes)
+    annotations = [Annotation("error", "t", "m")]
+    return Judgement(document, files, annotations, heading=heading(document).text)
 
 
 @pytest.mark.parametrize(

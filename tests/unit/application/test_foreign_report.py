@@ -20,7 +20,8 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.application.foreign_report import Form, write_anew
+from evalgate.application.foreign_report import write_anew
+from evalgate.application.request import Form
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.models.triggering_run import TriggeringRun
 

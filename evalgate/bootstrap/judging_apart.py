@@ -1,0 +1,123 @@
+"""A judge in a process of its own, as the process with the token sees it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from evalgate.adapters.judging.bounds import Bounds
+from evalgate.errors import BugElsewhere, InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.adapters.judging.place import Place
+    from evalgate.application.request import Form, Judgement, JudgeRequest, Written
+    from evalgate.bootstrap.bench import Bench
+    from evalgate.models.triggering_run import TriggeringRun
+    from evalgate.settings.limits import Limits
+
+CPU_SECONDS, SPARE_SECONDS = 60, 600
+MEMORY = 1_000_000_000
+PATIENCE_S = 900
+NOBODY = "-"
+BASELINE = "baseline.zip"
+
+
+def bounds_of(limits: Limits) -> Bounds:
+    """What a judge may use: as the limits say, else sixty seconds, more with many traces, and 1 GB."""
+    memory = limits.memory or MEMORY
+    if limits.cpu is None:
+        return Bounds(CPU_SECONDS, memory, PATIENCE_S, SPARE_SECONDS)
+    return Bounds(limits.cpu, memory, 4 * limits.cpu + 20)
+
+
+class JudgeApart:
+    """Asks a judge apart; `folder` is one of our own, where downloads lie that the judge may read."""
+
+    def __init__(self, bench: Bench, folder: Path, log: Callable[[str], None] | None = None) -> None:
+        self._bench = bench
+        self._folder = folder
+        self._bounds = bounds_of(bench.limits)
+        self._user = self._user_to_be()
+        self._asked = 0
+        if log is not None:
+            log(f"the judge runs as {f'user {self._user}' if self._user else 'the same user'}")
+
+    def judge(self, request: JudgeRequest) -> Judgement:
+        """The answer to a request. What the judge was not able to finish is an answer too, `invalid`."""
+        try:
+            return self._judged(request)
+        except InvalidInput as error:
+            from evalgate.adapters.clock import SystemClock
+            from evalgate.application.report import invalid
+
+            return invalid(request, error, SystemClock(self._bench.source_date_epoch).now())
+
+    def write(self, path: str, run: TriggeringRun, form: Form) -> Written:
+        """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
+        from evalgate.application.answer import written_of
+
+        place, answer = self._answer("write", path, run, form)
+        return written_of(answer, place.file)
+
+    def _judged(self, request: JudgeRequest) -> Judgement:
+        from evalgate.adapters.export_files import OutputFolder
+        from evalgate.application.answer import judgement_of
+
+        bench = self._bench
+        folder = OutputFolder(bench.folder, bench.cwd, bench.root)
+        target = folder.path(BASELINE)  # a folder that can't be written is told before the work, not after
+        place, answer = self._answer("judge", request)
+        judgement = judgement_of(answer, place.file, baseline_zip=target, report_only=request.report_only)
+        if judgement.baseline_zip is not None:
+            made = place.open(BASELINE)
+            if made is None:
+                raise BugElsewhere("UnfitAnswer", ["the judge leaves no baseline"])
+            folder.take(BASELINE, made)
+        return judgement
+
+    def _answer(self, verb: str, *given: Any) -> tuple[Place, Any]:
+        from evalgate.adapters.judging.apart import GROUP, start_and_wait
+        from evalgate.adapters.judging.place import FILES, Place
+        from evalgate.application.question import to_plain
+
+        self._asked += 1
+        place = Place(self._folder / f"judge-{self._asked}", self._user, GROUP)
+        bench = self._bench.moved_to(f"{place.path}/{FILES}")
+        place.ask(json.dumps(to_plain([verb, bench, list(given)])).encode())
+        start_and_wait(self._program(place), place, self._bounds)
+        return place, _parsed(place.answer())
+
+    def _program(self, place: Place) -> list[str]:
+        bounds, user = self._bounds, NOBODY if self._user is None else str(self._user)
+        given = [place.path, str(bounds.cpu), str(bounds.spare), str(bounds.memory), user]
+        return [sys.executable, "-I", "-X", "utf8", "-m", "evalgate.judge", *given]
+
+    def _user_to_be(self) -> int | None:
+        from evalgate.adapters.judging.apart import user_to_be
+
+        package = Path(__file__).parents[1]
+        needed = [self._bench.root, self._bench.cwd, sys.prefix, sys.base_prefix, package]
+        return user_to_be([*map(str, needed), str(self._folder.parent)], self._bench.root)
+
+
+def _parsed(content: bytes | None) -> Any:
+    """The answer as JSON, which knows no NaN."""
+    try:
+        return json.loads(content or b"", parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise BugElsewhere("UnfitAnswer", ["the judge does not answer"]) from None
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError
+
+
+def end_all() -> None:
+    """Ends judges that are at work, where this process is told to go."""
+    apart = sys.modules.get("evalgate.adapters.judging.apart")
+    if apart is not None:
+        apart.end_all()

@@ -1,0 +1,31 @@
+"""The judge's own process: `python -I -m evalgate.judge`, started by the one that holds the token.
+
+It knows no environment, no network and no token. What it is asked lies in a folder, and there it answers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Bounds itself, then reads the question and answers it."""
+    from evalgate.adapters.judging.apart import GROUP
+    from evalgate.adapters.judging.bounds import Bounds, become, bound
+
+    folder, cpu, spare, memory, user = sys.argv[1:]
+    bound(Bounds(int(cpu), int(memory), spare=int(spare)))
+    become(None if user == "-" else int(user), GROUP)
+    os.environ["TMPDIR"] = folder
+    from evalgate.bootstrap import process
+
+    process.settle_python()
+    from evalgate.bootstrap.answering import answer
+
+    os._exit(answer(folder))
+
+
+if __name__ == "__main__":
+    main()
