@@ -36,7 +36,13 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
             warnings = [
                 problem._replace(message=f"{UNREAD}: {problem.message}") for problem in mistake.problems
             ]
-    return Approvals(tuple(counting), proposals(counting, proposed)), warnings
+    given: Sequence[Approval] = ()
+    if request.consents:
+        from evalgate.application.granted import granted
+
+        given, refused = granted(request.consents)
+        warnings += [Problem(f"{consent.label} approves nothing: {why}") for consent, why in refused]
+    return Approvals((*counting, *given), proposals(counting, proposed)), warnings
 
 
 def rule(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> Rulings:

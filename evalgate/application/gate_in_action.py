@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StepOutput,
         TemplateSource,
     )
+    from evalgate.ports.review import Review
 
 UPLOAD_STEP = "actions/upload-artifact"
 NO_COMMENT = (
@@ -51,6 +52,7 @@ class Task:
     report_artifact: str | None = None  # and its report, for a publishing workflow
     annotate: bool = True
     summarise: bool = True
+    allow_self: bool = False  # whether people approve in comments what they had a part in
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class World:
     template: TemplateSource | None = None
     approvals: ApprovalSource | None = None  # those that count
     proposed: ApprovalSource | None = None  # those of the pull request, where another commit's count
+    review: Review | None = None  # where comments may approve, and have had time to
     baselines: BaselineSource | None = None
     pull_request: PullRequest | None = None
     checks: CheckRuns | None = None
@@ -78,12 +81,21 @@ def gate_in_action(task: Task, world: World) -> int:
     """
     template = template_from(world.template, world.step)
     request = with_approvals(replace(task.request, template=template), world.approvals, world.proposed)
-    judgement = _judged(request, world)
+    judgement = _judged(_with_consents(request, task, world), world)
     _leave(task, world, judgement)
     _comment(task, world, judgement)
     _check(task, world, judgement)
     _upload(task, world, judgement)
     return judgement.exit_code
+
+
+def _with_consents(request: JudgeRequest, task: Task, world: World) -> JudgeRequest:
+    """The request with what people approved in comments."""
+    if world.review is None or world.reports is None:
+        return request
+    from evalgate.application.consents_of_run import with_consents
+
+    return with_consents(request, world.review, world.reports, world.step, allow_self=task.allow_self)
 
 
 def _judged(request: JudgeRequest, world: World) -> Judgement:

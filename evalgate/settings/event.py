@@ -15,6 +15,8 @@ LARGEST_EVENT = 25_000_000
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 LONGEST_BRANCH = 255
+LONGEST_LOOK = 2_000
+"""Characters of a comment that are looked at: a command stands in its first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,17 @@ class PullRequestEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class CommentEvent:
+    """A comment that was written. Its words are here to tell talk from a command, and for nothing else."""
+
+    id: int
+    number: int  # of the issue or pull request below which it stands
+    action: str
+    is_on_pull_request: bool
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """The little that the gate needs of an event."""
 
@@ -39,6 +52,7 @@ class Event:
     queue_base_sha: str | None = None  # merge_group: the commit the group is built on
     queue_base_branch: str = ""  # and the branch it is to be merged into
     triggering_run: TriggeringRun | None = None  # workflow_run: the run that has finished
+    comment: CommentEvent | None = None  # issue_comment: what somebody wrote
 
 
 def read_event(name: str, path: str, problems: list[Problem]) -> Event:
@@ -59,6 +73,21 @@ def read_event(name: str, path: str, problems: list[Problem]) -> Event:
         queue_base_sha=_sha(dig(payload, "merge_group", "base_sha")) or None,
         queue_base_branch=_text(dig(payload, "merge_group", "base_ref")).removeprefix("refs/heads/"),
         triggering_run=triggering_run,
+        comment=_comment(payload, problems) if name == "issue_comment" else None,
+    )
+
+
+def _comment(payload: dict[str, Any], problems: list[Problem]) -> CommentEvent | None:
+    number, issue = _id(dig(payload, "comment", "id")), _id(dig(payload, "issue", "number"))
+    if number is None or issue is None:
+        problems.append(Problem("the event file does not say which comment this is"))
+        return None
+    return CommentEvent(
+        number,
+        issue,
+        _text(dig(payload, "action")),
+        is_on_pull_request=isinstance(dig(payload, "issue", "pull_request"), dict),
+        body=_text(dig(payload, "comment", "body"))[:LONGEST_LOOK],
     )
 
 

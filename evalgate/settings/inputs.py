@@ -51,6 +51,7 @@ class Inputs:
     comment_key: str = ""
     template: str = ""
     approvals_from: str = "base"
+    allow_self_approval: bool = False
     annotations: bool = True
     check_run: bool = False
     job_summary: bool = True
@@ -203,7 +204,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "format": _text,
     "working_directory": _inside,
     "github_token": _token,
-    "mode": _choice("auto", "gate", "report-only", "evaluate", "publish"),
+    "mode": _choice("auto", "gate", "report-only", "evaluate", "publish", "approve"),
     "on_weakening": _choice(*get_args(OnWeakening)),
     "fail_on": _words(*get_args(FailOn)),
     "baseline": _text,
@@ -215,7 +216,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "comment": _choice("auto", "always", "on-change", "on-failure", "off"),
     "comment_key": _like(KEY, "made of letters, digits and . _ / -"),
     "template": _inside,
-    "approvals_from": _choice("base", "head"),
+    "approvals_from": _choice("base", "head", "comments"),
+    "allow_self_approval": _flag,
     "annotations": _flag,
     "check_run": _flag,
     "job_summary": _flag,

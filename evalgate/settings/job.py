@@ -41,6 +41,7 @@ class Job:
     sha: str = ""
     ref: str = ""
     run_id: str = ""
+    attempt: int = 1  # a run that was started over counts them
     job: str = ""
     workflow_path: str = ""
     api_url: str = ""
@@ -74,6 +75,7 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         sha=required["GITHUB_SHA"],
         ref=environ.get("GITHUB_REF", ""),
         run_id=required["GITHUB_RUN_ID"],
+        attempt=_attempt(environ.get("GITHUB_RUN_ATTEMPT", "")),
         job=_key(environ.get("GITHUB_JOB", "")),
         workflow_path=_workflow_path(environ.get("GITHUB_WORKFLOW_REF", "")),
         api_url=addresses["GITHUB_API_URL"],
@@ -110,6 +112,10 @@ def _workflow_path(reference: str) -> str:
     """`.github/workflows/x.yml` out of `owner/repository/.github/workflows/x.yml@ref`."""
     path = reference.partition("@")[0].split("/", 2)
     return path[2] if len(path) > len(("owner", "repository")) else ""
+
+
+def _attempt(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else 1
 
 
 def _key(job: str) -> str:

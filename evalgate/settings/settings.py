@@ -26,6 +26,7 @@ UNSAFE_EVENTS = {
 """Events that hold a writing token while the workspace may be a stranger's, and what to use instead."""
 NOT_IN_A_KEY = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
 PUBLISHING_EVENT = "workflow_run"
+APPROVING_EVENT = "issue_comment"
 NO_BUNDLE = (
     "REQUESTS_CA_BUNDLE names no file in this container, so only well-known certificates are trusted: put "
     "the file below the workspace or RUNNER_TEMP"
@@ -49,13 +50,25 @@ class Settings:
         inputs, notes = read_inputs(environ, problems)
         job = read_job(environ, problems)
         event = read_event(job.event_name, job.event_path, problems)
-        problems += _out_of_place(inputs.mode, job.event_name)
+        problems += _out_of_place(inputs, job.event_name)
         if problems:
             raise SettingError(*problems)
         if job.ca_bundle and not Path(job.ca_bundle).exists():
             job = replace(job, ca_bundle="")
             notes.append(NO_BUNDLE)
         return cls(inputs, job, event, tuple(notes))
+
+    @property
+    def approves(self) -> bool:
+        """Whether this run looks at a comment that may approve something, and judges nothing."""
+        return self.event.name == APPROVING_EVENT
+
+    @property
+    def reads_comments(self) -> bool:
+        """Whether people may have approved something in comments: not before the first verdict."""
+        if self.event.pull_request is None or self.inputs.approvals_from != "comments":
+            return False
+        return self.job.attempt > 1
 
     @property
     def baseline_branch(self) -> str:
@@ -84,11 +97,11 @@ class Settings:
     def template_commit(self) -> str:
         """The commit that the comment's template is taken from; empty where the workspace can be trusted.
 
-        For a pull request its base, for a run that publishes the default branch's commit.
+        For a pull request its base, for a run that publishes or approves the default branch's commit.
         """
         if self.event.pull_request is not None:
             return self.event.pull_request.base_sha or self.event.pull_request.base_ref
-        return self.job.sha if self.event.triggering_run is not None else ""
+        return self.job.sha if self.event.triggering_run is not None or self.approves else ""
 
     @property
     def approvals_commit(self) -> str:
@@ -116,10 +129,11 @@ class Settings:
     @property
     def leaves_report(self) -> bool:
         """Whether this run uploads its report for a publishing workflow."""
-        choice, evaluates = self.inputs.upload_report, self.inputs.mode == "evaluate"
+        choice = self.inputs.upload_report
         if self.event.pull_request is None or choice == "false":
             return False
-        return choice == "true" or evaluates or self.only_reads
+        is_needed = self.inputs.mode == "evaluate" or self.inputs.approvals_from == "comments"
+        return choice == "true" or is_needed or self.only_reads
 
     @property
     def makes_baseline(self) -> bool:
@@ -157,13 +171,32 @@ class Settings:
         return pull_request.head_sha if pull_request else self.job.sha
 
 
-def _out_of_place(mode: str, event: str) -> list[Problem]:
+def _out_of_place(inputs: Inputs, event: str) -> list[Problem]:
     """A mode and an event that don't go together."""
+    mode = inputs.mode
     if mode == "publish":
         wrong = f"`mode: publish` belongs into a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
         hint = "docs/github.md, Forks, shows both workflows"
         return [] if event == PUBLISHING_EVENT else [Problem(wrong, hint=hint)]
+    if mode == "approve" or event == APPROVING_EVENT:
+        return _approving(inputs, event)
     if event not in UNSAFE_EVENTS:
         return []
     refused = f"evalgate reads no files on the event `{event}`: they may be a stranger's"
     return [Problem(refused, hint=UNSAFE_EVENTS[event])]
+
+
+def _approving(inputs: Inputs, event: str) -> list[Problem]:
+    """Comments and approving belong together, and the gate's own workflow must be known."""
+    hint = "docs/approvals.md, In a comment, shows the workflow"
+    if event != APPROVING_EVENT:
+        wrong = f"`mode: approve` belongs into a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
+        return [Problem(wrong, hint=hint)]
+    if inputs.mode not in {"auto", "approve"}:
+        return [
+            Problem(f"on the event `{event}` evalgate only approves: there is nothing to judge", hint=hint)
+        ]
+    if not inputs.baseline_workflow:
+        wrong = "`baseline-workflow` must name the gate's workflow file: this one judges nothing"
+        return [Problem(wrong, hint=hint)]
+    return []

@@ -11,6 +11,7 @@ from evalgate.adapters.github.comments import Comments
 from evalgate.adapters.github.lineage import Reference
 from evalgate.adapters.github.pulls import Pulls
 from evalgate.adapters.github.reports import Reports
+from evalgate.adapters.github.review import PullRequestReview
 from evalgate.adapters.github.site import Budget, Network, Site
 from evalgate.adapters.github.step import Step
 from evalgate.adapters.github.templates import TemplateInCommit
@@ -24,6 +25,7 @@ __all__ = [
     "Client",
     "Comments",
     "Network",
+    "PullRequestReview",
     "Pulls",
     "Reference",
     "Reports",

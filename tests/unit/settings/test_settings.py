@@ -115,7 +115,7 @@ def test_every_mistake_is_told_at_once(read):
         GITHUB_SHA="main",
     )
     assert told == [
-        "input `mode` must be one of auto, gate, report-only, evaluate, publish, not `reportonly`; did you mean `report-only`?",
+        "input `mode` must be one of auto, gate, report-only, evaluate, publish, approve, not `reportonly`; did you mean `report-only`?",
         "input `comment` must be one of auto, always, on-change, on-failure, off, not `allways`; did you mean `always`?",
         "input `annotations` must be one of true, false, not `yes`",
         "input `max-comment-chars` must be a whole number from 1000 to 65000, not `many`",

@@ -1,0 +1,213 @@
+"""Approving in a comment: a person lets failures of a pull request pass, for the commit at its head only.
+
+The comment, the person's rights, the change and its runs are all asked of GitHub anew; of the event only the
+numbers are taken. What is approved is looked up in the report that the gate's own run left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.check_run import post_check
+from evalgate.application.commenting import CommentText, keep_comment, say, template_from
+from evalgate.application.consents import SHORT_SHA, Vetting
+from evalgate.application.request import Judgement, JudgeRequest
+from evalgate.errors import InvalidInput, Unreachable
+from evalgate.records import dataclass, replace
+from evalgate.reporting.heading import heading
+from evalgate.suite.approve_command import read_command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.application.approved_report import ApprovedReport
+    from evalgate.application.consents import Vetted
+    from evalgate.application.request import Form, Written
+    from evalgate.models.approval import Approval, Ruling
+    from evalgate.models.consent import Consent
+    from evalgate.models.review import GateRun, Remark, ReviewedChange
+    from evalgate.models.triggering_run import TriggeringRun
+    from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
+    from evalgate.ports.review import Review
+
+APPROVED, REFUSED, UNREACHABLE = 0, 2, 4
+MOST_TOLD = 20
+NO_CHECK = "no check run: it would be green by the word of a fork's own run"
+REMEDY = "the gate's workflow needs `approvals-from: comments`, and both the same `comment-key`"
+
+
+@dataclass(frozen=True, slots=True)
+class CommentAtHand:
+    """The comment that began the run, as the event tells of it: enough to pass over talk."""
+
+    id: int
+    body: str
+    is_new: bool
+    is_on_pull_request: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveTask:
+    """Which comment is to be looked at, and how the report is to be written."""
+
+    comment: CommentAtHand
+    form: Form
+    run_url: str  # the page of a run, but for its number
+    allow_self: bool = False
+    keeps_comment: bool = True
+    summarise: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveWorld:
+    """What approving acts through. None: there is no such thing in this run."""
+
+    review: Review
+    files: ReportFiles
+    decide: Callable[[bytes, TriggeringRun, Sequence[Consent], Form], ApprovedReport]
+    pull_request: PullRequest
+    step: StepOutput
+    template: TemplateSource | None = None
+    checks: CheckRuns | None = None
+    record: Callable[[Sequence[Approval]], None] | None = None
+
+
+class _Refused(Exception):
+    pass
+
+
+def approve(task: ApproveTask, world: ApproveWorld) -> int:
+    """Decides the run anew with what was approved; the comment, and the check where asked for, follow.
+
+    0 where the comment's approval counts, or it holds none; 2 where it is refused; 4 without GitHub.
+    """
+    try:
+        said = _approve(task, world)
+    except _Refused as why:
+        say(world.step, "error", f"nothing is approved: {why}")
+        code = REFUSED
+    except Unreachable as trouble:
+        say(world.step, "error", f"nothing is approved, for it can't be looked up: {trouble}")
+        code = UNREACHABLE
+    else:
+        world.step.log(said)
+        code = APPROVED
+    world.step.outputs({"exit-code": str(code)})
+    return code
+
+
+def _approve(task: ApproveTask, world: ApproveWorld) -> str:
+    comment = task.comment
+    if not comment.is_on_pull_request or read_command(comment.body) is None:
+        return "EvalGate: the comment holds no command for a pull request"
+    if not comment.is_new:
+        raise _Refused("only a comment that was just written approves: write a new one")
+    remark = world.review.remark(comment.id)
+    if remark is None:
+        raise _Refused("the comment is gone")
+    change = world.review.change()
+    runs = _judged(world.review, change)
+    vetting = Vetting(world.review, world.files, change, runs, allow_self=task.allow_self)
+    vetted = vetting.vetted()
+    _look_for(remark, vetted)
+    content = vetting.latest_report()
+    if content is None:
+        raise _Refused(f"the gate's run {runs[0].run.id} left no report: {REMEDY}")
+    run = runs[0].run
+    template = template_from(world.template, world.step)
+    form = replace(task.form, run_url=f"{task.run_url}{run.id}", template=template)
+    report = _decided(content, run, vetted, form, world)
+    rulings = _of_comment(remark.id, report)
+    _still_at(change, world.review)
+    _record(rulings, world)
+    _publish(task, form, run, report.written, world)
+    return f"EvalGate: {report.written.results['verdict']}, with {_told(rulings)}"
+
+
+def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
+    """The gate's runs for the change, the newest of its very commit."""
+    if not change.is_open:
+        raise _Refused(f"pull request {change.number} is closed")
+    runs = review.gate_runs(change)
+    if not runs or runs[0].run.head_sha != change.head_sha:
+        raise _Refused(f"the gate has not judged commit {change.head_sha[:SHORT_SHA]} yet")
+    return runs
+
+
+def _look_for(remark: Remark, vetted: Vetted) -> None:
+    """Raises _Refused where the comment at hand does not count."""
+    for refusal in vetted.refusals:
+        if refusal.comment == remark.id:
+            raise _Refused(str(refusal))
+    if remark.id not in {consent.provenance.comment_id for consent in vetted.consents}:
+        raise _Refused("the comment is older than the newest push, which voids what was approved before")
+
+
+def _decided(
+    content: bytes, run: TriggeringRun, vetted: Vetted, form: Form, world: ApproveWorld
+) -> ApprovedReport:
+    try:
+        return world.decide(content, run, vetted.consents, form)
+    except InvalidInput as mistake:
+        reasons = "; ".join(problem.message for problem in mistake.problems)
+        raise _Refused(f"the report of run {run.id} is refused: {reasons}") from None
+
+
+def _of_comment(comment: int, report: ApprovedReport) -> Sequence[Ruling]:
+    """What became of the comment at hand; raises _Refused where it approves nothing."""
+    for consent, why in report.refused:
+        if consent.provenance.comment_id == comment:
+            raise _Refused(f"{consent.label} approves nothing: {why}")
+    rulings = [
+        ruling
+        for ruling in report.rulings
+        if ruling.approval.provenance is not None and ruling.approval.provenance.comment_id == comment
+    ]
+    if not any(ruling.status == "active" for ruling in rulings):
+        raise _Refused("; ".join(f"{ruling.approval.scenario}: {ruling.message}" for ruling in rulings))
+    return rulings
+
+
+def _still_at(change: ReviewedChange, review: Review) -> None:
+    """Nobody approves a commit that came while this was looked at."""
+    head = review.change().head_sha
+    if head != change.head_sha:
+        raise _Refused(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
+
+
+def _record(rulings: Sequence[Ruling], world: ApproveWorld) -> None:
+    if world.record is None:
+        return
+    try:
+        world.record([ruling.approval for ruling in rulings if ruling.status == "active"])
+    except (Unreachable, InvalidInput) as trouble:
+        say(world.step, "warning", f"the approval was not stored: {trouble}")
+
+
+def _publish(
+    task: ApproveTask, form: Form, run: TriggeringRun, written: Written, world: ApproveWorld
+) -> None:
+    for warning in written.warnings:
+        say(world.step, "warning", warning)
+    if task.summarise:
+        world.step.summary(written.summary)
+    if task.keeps_comment:
+        text = CommentText(form.comment_key, written.comment, run.head_sha)
+        keep_comment(text, world.pull_request, world.step)
+    if world.checks is None:
+        return
+    if not run.is_ours:
+        say(world.step, "notice", NO_CHECK)
+        return
+    request = JudgeRequest(commit=run.head_sha, comment_key=form.comment_key, report_url=form.run_url)
+    files = {"comment.md": written.comment.encode()}
+    judgement = Judgement(written.results, files, heading=heading(written.results).text)
+    post_check(request, judgement, world.checks, world.step)
+
+
+def _told(rulings: Sequence[Ruling]) -> str:
+    """What the comment at hand approves, for the log."""
+    active = [ruling.approval for ruling in rulings if ruling.status == "active"]
+    names = ", ".join(f"{approval.suite} / {approval.scenario}" for approval in active[:MOST_TOLD])
+    left = len(active) - MOST_TOLD
+    return f"{names}{f' and {left} more' if left > 0 else ''} approved by {active[0].who}"

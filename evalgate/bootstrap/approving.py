@@ -1,0 +1,89 @@
+"""A job that looks at a comment, which may approve something in its pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.job import site, template_of
+from evalgate.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.github import Budget, Client
+    from evalgate.application.approve_in_action import ApproveTask, ApproveWorld
+    from evalgate.application.approved_report import ApprovedReport
+    from evalgate.application.request import Form
+    from evalgate.models.consent import Consent
+    from evalgate.models.triggering_run import TriggeringRun
+    from evalgate.ports import StepOutput
+    from evalgate.ports.review import Review
+    from evalgate.settings.settings import Settings
+
+
+def approve_task(settings: Settings) -> ApproveTask:
+    """Which comment the job is to look at."""
+    from evalgate.application.approve_in_action import ApproveTask, CommentAtHand
+    from evalgate.application.request import Form
+
+    inputs, job, comment = settings.inputs, settings.job, settings.event.comment
+    if comment is None:
+        raise SettingError("the event file does not say which comment this is")
+    runs = f"{job.server_url}/{job.repository}/actions/runs/"
+    return ApproveTask(
+        comment=CommentAtHand(
+            comment.id,
+            comment.body,
+            is_new=comment.action == "created",
+            is_on_pull_request=comment.is_on_pull_request,
+        ),
+        form=Form(settings.comment_key, inputs.max_comment_chars, ""),
+        run_url=runs,
+        allow_self=inputs.allow_self_approval,
+        keeps_comment=inputs.comment != "off",
+        summarise=inputs.job_summary,
+    )
+
+
+def approve_world(
+    settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None
+) -> ApproveWorld:
+    """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    from pathlib import Path
+
+    from evalgate.adapters import github
+    from evalgate.adapters.report_zip import ReportZips
+    from evalgate.application.approve_in_action import ApproveWorld
+
+    comment = settings.event.comment
+    if comment is None:
+        raise SettingError("the event file does not say which comment this is")
+    trace = step.log if settings.inputs.debug or settings.job.debug else None
+    client = github.Client(site(settings), budget, trace)
+    return ApproveWorld(
+        review=review_of(settings, client, comment.number, downloads),
+        files=ReportZips(Path(downloads)),
+        decide=_decide,
+        pull_request=github.Comments(client, comment.number),
+        step=step,
+        template=template_of(settings, client),
+        checks=github.CheckRuns(client) if settings.inputs.check_run else None,
+    )
+
+
+def review_of(settings: Settings, client: Client, number: int, downloads: str) -> Review:
+    """The pull request as approvals see it. Where a comment is looked at, the gate is another workflow."""
+    from pathlib import Path
+
+    from evalgate.adapters import github
+
+    workflow = settings.baseline_workflow if settings.approves else settings.job.workflow_path
+    reports = github.Reports(client, Path(downloads))
+    return github.PullRequestReview(client, number, workflow, settings.report_artifact, reports)
+
+
+def _decide(content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form) -> ApprovedReport:
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.application.approved_report import approve_report
+
+    return approve_report(content, run, consents, form, SystemClock(None).now().date())
