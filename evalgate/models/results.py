@@ -11,6 +11,7 @@ from typing import Any, NotRequired, TypedDict
 from evalgate.models.results_approvals import ApprovalDoc  # noqa: TC001  the schema is made of these types
 from evalgate.models.results_behaviour import BehaviourDoc  # noqa: TC001  the same
 from evalgate.models.results_figures import ComparisonDoc, FiguresDoc, VariantDoc  # noqa: TC001  the same
+from evalgate.models.results_history import HistoryDoc  # noqa: TC001  the same
 from evalgate.models.results_places import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
 from evalgate.models.results_quarantine import QuarantineDoc  # noqa: TC001  the same
 from evalgate.models.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
@@ -273,7 +274,7 @@ class ResultsDoc(TypedDict):
     """The whole document; `command` is what repeats the run in a shell.
 
     `figures` are those of the run as a whole; `comparison` and `weakenings` stand where there was something
-    to compare with, `quarantines` where the suites have any.
+    to compare with, `quarantines` where the suites have any, `history` where a store is asked.
     """
 
     schema: str
@@ -294,5 +295,6 @@ class ResultsDoc(TypedDict):
     warnings: list[WarningDoc]
     approvals: list[ApprovalDoc]
     quarantines: NotRequired[list[QuarantineDoc]]
+    history: NotRequired[HistoryDoc]
     weakenings: NotRequired[list[WeakeningDoc]]
     command: str | None

@@ -14,6 +14,7 @@ from evalgate.reporting.budget import Group, share_out
 from evalgate.reporting.doors import span
 from evalgate.reporting.figures import figures
 from evalgate.reporting.heading import heading, unblocked_failures
+from evalgate.reporting.history_lines import flaky_in, flaky_line, set_aside
 from evalgate.reporting.noise import noise
 from evalgate.reporting.quarantine_lines import quarantine_line, sorted_quarantines
 from evalgate.reporting.remarks import remarks
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from evalgate.models.results import ReasonDoc, ResultsDoc, UnclaimedDoc
     from evalgate.reporting.remarks import Remark
     from evalgate.reporting.scenarios import Sorted
+    from evalgate.reporting.view import Trend
 
 FIXED_PARTS = 4_000
 """Characters of a report that no group fills."""
@@ -53,6 +55,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
     scenarios = sort_scenarios(document)
     many = len(document["suites"]) > 1
     row = partial(scenario_row, many=many)
+    flaky = partial(flaky_line, aside=set_aside(document))
     long = scenarios.failures[: layout.failures]
     groups: dict[str, Group[Any, Any]] = {
         "failures": Group(long, partial(failure, many=many), 0.35, layout.failures),
@@ -63,6 +66,8 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         "reasons": Group(_told_reasons(document), _reason, 0.05, layout.rows),
         "quarantined": Group(scenarios.quarantined, row, 0.05, layout.rows),
         "quarantines": Group(sorted_quarantines(document), quarantine_line, 0.03, layout.rows),
+        "newly_flaky": Group(flaky_in(document, new=True), flaky, 0.02, layout.rows),
+        "flaky": Group(flaky_in(document, new=False), flaky, 0.01, layout.rows),
         "approvals": Group(sorted_approvals(document), approval_line, 0.03, layout.rows),
         "weakenings": Group(sorted_weakenings(document), weakening_line, 0.03, layout.rows),
         "warnings": Group(remarks(document["warnings"]), _warning, 0.03, layout.rows),
@@ -86,6 +91,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         noise=noise(document),
         is_compared=_is_compared(document),
         figures=figures(document),
+        trend=_trend(document),
         more_failures=more.rows(),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_accept(document, scenarios),
@@ -94,6 +100,14 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         version=span(document["evalgate_version"], 60),
         **_rows(groups, len(scenarios.failures)),
     )
+
+
+def _trend(document: ResultsDoc) -> Trend | None:
+    if "history" not in document:
+        return None
+    from evalgate.reporting.trends import trend
+
+    return trend(document)
 
 
 def _rows(groups: dict[str, Group[Any, Any]], failures: int) -> dict[str, Rows[Any]]:

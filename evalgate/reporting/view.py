@@ -142,6 +142,28 @@ class LostCheck:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class PastRunRow:
+    """An earlier run, or this one, in a line; `number` is its place in the charts."""
+
+    number: str
+    day: str
+    commit: str
+    verdict: str
+    pass_rate: str
+    score: str
+    cost: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trend:
+    """The last runs: `charts` are finished blocks that GitHub draws, `runs` the same, newest first."""
+
+    title: str
+    charts: tuple[str, ...]
+    runs: Rows[PastRunRow]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The whole report."""
 
@@ -162,6 +184,9 @@ class Report:
     below: Rows[ScenarioRow]  # below threshold or not evaluable, and none of the above
     quarantined: Rows[ScenarioRow]  # decide nothing
     quarantines: Rows[str]  # why that is so, and for how long; those that expired first
+    newly_flaky: Rows[str]  # that were not flaky in as many runs before
+    flaky: Rows[str]  # that were so before, too
+    trend: Trend | None  # where a store remembers earlier runs
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     passing: Rows[ScenarioRow]
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input

@@ -23,6 +23,8 @@ RECORDS = {
     "scenario": view.ScenarioRow,
     "sum": view.SumRow,
     "lost": view.LostCheck,
+    "past": view.PastRunRow,
+    "trend": view.Trend,
     "variant": view.VariantRow,
 }
 

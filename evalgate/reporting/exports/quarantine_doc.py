@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evalgate.models.run import MAX_SCENARIOS
 from evalgate.reporting.exports.bounded import bounded_name, bounded_text
+from evalgate.reporting.exports.results_checks import MOST_DAYS, bound, maybe, records
 from evalgate.reporting.exports.results_fields import (
     COUNT,
+    LOCATION,
     MAYBE_RECORD,
     MAYBE_TEXT,
     TEXT,
@@ -25,6 +28,14 @@ QUARANTINE: Shape = (
     *optional(MAYBE_TEXT, "variant", "who"),
     *optional(MAYBE_RECORD, "location"),
 )
+
+
+def check_quarantines(document: dict[str, Any]) -> None:
+    """Raises Mistake where they have another shape."""
+    for quarantine, place in records(document, "quarantines", QUARANTINE, ()):
+        maybe(quarantine, "location", LOCATION, place)
+        bound(quarantine, "scenarios", MAX_SCENARIOS, place)
+        bound(quarantine, "days_left", MOST_DAYS, place, least=-MOST_DAYS)
 
 
 def quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:

@@ -1,0 +1,49 @@
+"""What a run tells of the runs before it, out of what a store remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.compare import stored_key
+from evalgate.gate.stability import stability, with_outcome
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.stability import PastOutcomes
+from evalgate.reporting.exports.history_doc import history_doc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from evalgate.models.results import ResultsDoc
+    from evalgate.models.results_history import PastRunDoc
+    from evalgate.models.run import Run
+    from evalgate.models.stability import History, Stability
+
+
+def tell_history(results: ResultsDoc, history: History, run: Run, now: datetime) -> None:
+    """Adds to a run's results how the runs before it went, and which of its scenarios are flaky."""
+    summary = results["summary"]
+    if summary is None:
+        return
+    this: PastRunDoc = {
+        "at": results["created_at"],
+        "commit": results["commit"],
+        "verdict": results["verdict"],
+        "score": summary["score"],
+        "pass_rate": summary["pass_rate"],
+        "cost_usd": summary["cost_usd"],
+    }
+    found = (each for each in _stabilities(history, run, now) if each.steadiness == "flaky")
+    results["history"] = history_doc(history, this, found)
+
+
+def _stabilities(history: History, run: Run, now: datetime) -> Iterator[Stability]:
+    """Of each scenario of the run, itself its last outcome."""
+    past = {each.key: each for each in history.scenarios}
+    for suite in run.suites:
+        for scenario in suite.scenarios:
+            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+            known = past.get(stored_key(key, past)) or PastOutcomes(key, "")
+            first = next(iter(scenario.trials), None)
+            fingerprint = first.trace.sha256 if first is not None else None
+            yield stability(with_outcome(known, scenario.verdict, now, fingerprint))
