@@ -6,11 +6,11 @@ reader finds a line break where none is.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction import redact, redact_value
 from evalgate.models.exported import ENTRY_SCHEMA
+from evalgate.reporting.exports.ascii_json import encoded
 from evalgate.reporting.exports.golden_doc import feedback_document
 from evalgate.reporting.exports.moments import moment_text
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.evaluation import Evaluation, Issue, TurnResult
     from evalgate.models.exported import Exported
-
-_encoded = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
 
 def evaluation_lines(found: Iterable[Exported]) -> Iterator[bytes]:
@@ -34,7 +32,7 @@ def evaluation_lines(found: Iterable[Exported]) -> Iterator[bytes]:
 
 
 def _inside(value: dict[str, Any]) -> str:
-    return _encoded(value)[1:-1]
+    return encoded(value)[1:-1]
 
 
 def _head(exported: Exported) -> dict[str, Any]:
