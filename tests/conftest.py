@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from guards import OutsideNetworkError, is_local
 from hypothesis import settings
+from stores import (  # noqa: F401  fixtures
+    empty_postgres_url,
+    postgres_database,
+    postgres_server,
+    postgres_url,
+    sqlite_template,
+    store,
+    store_url,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from evalgate.adapters.stores.troubles import in_our_words
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sqlalchemy import Connection, Engine, Table
 
@@ -73,6 +73,11 @@ class Database:
         """An insert that passes over rows which are there already."""
         dialect = sqlite if self.is_sqlite else postgresql
         return dialect.insert(table).on_conflict_do_nothing()
+
+    def insert_once(self, connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
+        """Inserts a row; False where its key is taken."""
+        wanted = self.insert_new(table).returning(*table.primary_key.columns)
+        return connection.execute(wanted, values).first() is not None
 
     def close(self) -> None:
         """Lets go of every connection."""

@@ -118,8 +118,7 @@ def insert_evaluations(
         if connection.scalar(select(RUNS.c.number).where(RUNS.c.id == run_id)) is None:
             raise SettingError(f"there is no run `{run_id[:100]}` in the store")
     for each in stored:
-        done = connection.execute(database.insert_new(EVALUATIONS), _values(each))
-        if not done.rowcount:
+        if not database.insert_once(connection, EVALUATIONS, _values(each)):
             raise SettingError(f"there is an evaluation `{each.id[:100]}` already")
     return [each.id for each in stored]
 

@@ -47,7 +47,7 @@ class FeedbackTable:
         with self._database.writing() as connection:
             if stored.golden_id is not None:
                 require_goldens(connection, [stored.golden_id])
-            if not connection.execute(self._database.insert_new(FEEDBACK), values).rowcount:
+            if not self._database.insert_once(connection, FEEDBACK, values):
                 raise SettingError(f"there is feedback `{stored.id[:100]}` already")
             return _feedback(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 

@@ -110,8 +110,7 @@ class GoldenTable:
     def _insert(self, connection: Connection, golden: Golden) -> Golden:
         now = self._now()
         stored = replace(golden, version=1, created_at=now, updated_at=now)
-        done = connection.execute(self._database.insert_new(GOLDENS), _values(stored))
-        if not done.rowcount:
+        if not self._database.insert_once(connection, GOLDENS, _values(stored)):
             hint = "update it, or choose another id"
             raise SettingError(Problem(f"there is a golden `{golden.id}` already", None, hint))
         _tag(connection, stored)

@@ -38,7 +38,7 @@ class SuiteTable:
         now = self._now()
         stored = replace(suite, created_at=now, updated_at=now)
         with self._database.writing() as connection:
-            if not connection.execute(self._database.insert_new(SUITES), _values(stored)).rowcount:
+            if not self._database.insert_once(connection, SUITES, _values(stored)):
                 hint = "update it, or choose another name"
                 raise SettingError(Problem(f"there is a regression suite `{suite.name}` already", None, hint))
             _name_goldens(connection, stored)
