@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-COMMON = ("name", "weight", "required", "on_missing", "negate")
+COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
 ASSERTION = {"$ref": "#/$defs/assertion"}
 
 

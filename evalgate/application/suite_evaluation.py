@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from evalgate.application.claims import Claim, Overlap
     from evalgate.application.earlier import Earlier
     from evalgate.application.judged import JudgedRecord, Option
+    from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.trace import Source, TraceRecord
-    from evalgate.suite.models import Suite
+    from evalgate.suite.models import Scenario, Suite
 
 
 @dataclass(slots=True)
@@ -201,7 +202,17 @@ def judge_trace(trace: Trace, claim: Claim) -> TrialResult:
         output_tokens=trace.usage["output_tokens"],
         tool_calls=trace.called,
         pricing=trace.pricing,
+        golden=_beside_golden(trace, claim.scenario),
     )
+
+
+def _beside_golden(trace: Trace, scenario: Scenario) -> GoldenTrial | None:
+    """What judging a golden finds beside its score."""
+    if scenario.golden is None:
+        return None
+    from evalgate.scoring.golden.trial import golden_trial
+
+    return golden_trial(scenario.golden, trace)
 
 
 def ref_of(trace: Trace) -> TraceRef:
@@ -250,7 +261,18 @@ def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult 
         pass_rate_interval=judged.interval,
         reason=judged.reason,
         location=scenario.location,
+        golden=_golden_result(scenario, trials, judged.score),
     )
+
+
+def _golden_result(
+    scenario: Scenario, trials: list[TrialResult], score: float | None
+) -> GoldenResult | None:
+    if scenario.golden is None:
+        return None
+    from evalgate.scoring.golden.scenario import golden_result
+
+    return golden_result(scenario.golden, trials, score)
 
 
 def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:

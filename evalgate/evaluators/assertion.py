@@ -11,6 +11,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from evalgate.errors import Location
     from evalgate.evaluators.base import Check
+    from evalgate.models.dimension import Dimension
     from evalgate.models.trace import Trace
 
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 class Assertion:
     """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking.
 
-    `written` is what the suite says, with the scheduling tool of its scenario and variant written in.
+    `written` is what the suite says, with the scheduling tool of its scenario and variant written in;
+    `dimension` is the one of a golden that it judges.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Assertion:
     location: Location | None = None
     warning: str | None = None
     written: Any = None
+    dimension: Dimension | None = None
 
     def find(self, trace: Trace) -> Finding:
         """The bare finding; a crash of the check is an `error`, so that the other checks still report."""

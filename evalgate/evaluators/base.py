@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from evalgate.models.dimension import Dimension
+
 if TYPE_CHECKING:
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
@@ -30,7 +32,7 @@ class Settings(BaseModel):
 
     `weight` is its share of the trial's score (>= 0), `required` makes its failure a hard fail,
     `on_missing` says whether lacking evidence counts against the trial or is left out, `negate` swaps passed
-    and failed and nothing else.
+    and failed and nothing else. `dimension` is the one of a golden that the assertion judges.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
@@ -41,6 +43,7 @@ class Settings(BaseModel):
     required: bool = False
     on_missing: Literal["fail", "skip"] = "fail"
     negate: bool = False
+    dimension: Dimension | None = None
 
 
 class Evaluator(Settings):

@@ -79,6 +79,7 @@ class Parser:
             location=self._place(path),
             warning=warning() if warning else None,
             written=raw,
+            dimension=settings.dimension,
         )
 
     def _settings(self, form: Canonical, path: Path) -> Settings | None:
@@ -167,7 +168,7 @@ class Parser:
         return whole if len(whole) == len(members) else None
 
     def _refuse_in_member(self, form: Canonical, path: Path) -> None:
-        for name in ("weight", "required"):
+        for name in ("weight", "required", "dimension"):
             if name in form.fields:
                 message = f"a member of a group has no `{name}` of its own"
                 self._flaw(form, path, Flaw((name,), message, "give it to the group"))

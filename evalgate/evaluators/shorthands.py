@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PATH = "response.content"
 GROUPS = ("all_of", "any_of", "at_least", "when")
-COMMON = ("name", "weight", "required", "on_missing", "negate")
+COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
 
 _OPERATOR_KEYS = {*OPERATORS, *ALIASES}
 

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from evalgate.models.dimension import DIMENSIONS as DIMENSIONS  # noqa: PLC0414  re-exported
+from evalgate.models.dimension import Dimension as Dimension  # noqa: PLC0414  the same
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-Dimension = Literal[
-    "identity_correctness",
-    "memory_precision",
-    "memory_recall",
-    "tool_success_rate",
-    "tone_adherence",
-    "refusal_correctness",
-    "factual_accuracy",
-    "response_completeness",
-]
 IssueCategory = Literal["identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness"]
 Severity = Literal["info", "warning", "error", "critical"]
 Level = Literal["excellent", "good", "fair", "poor", "failing"]
 RegressionStatus = Literal["pass", "fail", "improvement", "degradation"]
 
-DIMENSIONS: tuple[Dimension, ...] = (
-    "identity_correctness",
-    "memory_precision",
-    "memory_recall",
-    "tool_success_rate",
-    "tone_adherence",
-    "refusal_correctness",
-    "factual_accuracy",
-    "response_completeness",
-)
 CATEGORIES: tuple[IssueCategory, ...] = (
     *("identity", "memory", "tools", "tone", "refusal", "accuracy"),
     "completeness",

@@ -8,6 +8,7 @@ from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
+    from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.pricing import Pricing
     from evalgate.models.trace import Warning_
 
@@ -76,6 +77,7 @@ class TrialResult:
     input_tokens: int | None = None
     output_tokens: int | None = None
     pricing: Pricing | None = None  # None where the cost is recorded or no tokens are known
+    golden: GoldenTrial | None = None  # beside what it was laid, where the scenario is a golden
 
 
 @dataclass(slots=True)
@@ -93,6 +95,7 @@ class ScenarioResult:
     reason: str | None = None
     location: Location | None = None
     quarantined: bool = False  # shown, and deciding nothing
+    golden: GoldenResult | None = None
 
 
 @dataclass(slots=True)

@@ -24,12 +24,16 @@ def view_of(trace: Trace) -> TraceView:
 
 
 class TraceView:
-    """Read-only mapping from section name to data; `whole()` is the same as one plain dictionary."""
+    """Read-only mapping from section name to data; `whole()` is the same as one plain dictionary.
 
-    __slots__ = ("_built", "_trace")
+    `kept` is for what several checks of a trace share beside its sections.
+    """
+
+    __slots__ = ("_built", "_trace", "kept")
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
+        self.kept: dict[int, Any] = {}
         self._built: dict[str, Any] = {}
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -90,7 +94,7 @@ def _metadata(trace: Trace) -> dict[str, Any]:
         "total_tokens": usage["total_tokens"],
         "cache_read_input_tokens": usage["cache_read_input_tokens"],
         "turn_count": trace.turn_count,
-        "tool_call_count": len(trace.agent_calls),
+        "tool_call_count": len(trace.called),
         "llm_call_count": len(trace.llm_calls) or None,
         "finish_reason": trace.finish_reason,
         "status": trace.status,

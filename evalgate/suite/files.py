@@ -66,6 +66,7 @@ class PolicyEntry(Closed):
     min_evaluated: Share | None = None
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening | None = None
+    critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
 
 
 class Defaults(Closed):
@@ -157,7 +158,10 @@ class QuarantineEntry(Closed):
 
 
 class SuiteFile(Closed):
-    """One suite as written; without `suite` the file's name is its name."""
+    """One suite as written; without `suite` the file's name is its name.
+
+    It has scenarios or goldens, or both. What goldens and `golden` may say is checked where a suite has any.
+    """
 
     version: Literal[1] = 1
     suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = None
@@ -169,7 +173,9 @@ class SuiteFile(Closed):
     threshold: Share | None = None
     defaults: SuiteDefaults = SuiteDefaults.unsaid()
     variants: Variants = Field(default_factory=dict)
-    scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)]
+    scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)] = Field(default_factory=list)
+    goldens: Annotated[list[Any], Field(min_length=1)] = Field(default_factory=list)
+    golden: dict[str, Any] | None = None
     quarantine: Annotated[list[QuarantineEntry], Field(max_length=MAX_QUARANTINES)] = Field(
         default_factory=list
     )

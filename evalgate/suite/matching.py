@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from evalgate.measures.queries import Query
     from evalgate.suite.files import ScenarioEntry, VariantEntry
+    from evalgate.suite.golden_file import GoldenEntry
     from evalgate.suite.mistakes import Document, Mistakes
 
 
@@ -24,7 +25,7 @@ class Matching:
     def __init__(self, document: Document, mistakes: Mistakes) -> None:
         self._document, self._mistakes = document, mistakes
 
-    def of_scenario(self, entry: ScenarioEntry, path: Path) -> Match:
+    def of_scenario(self, entry: ScenarioEntry | GoldenEntry, path: Path) -> Match:
         """Without `match` the trace's id decides; a glob id names its scenarios by it in any case."""
         match = entry.match
         if match is None or match == MatchEntry.unsaid():

@@ -62,6 +62,4 @@ def _with_remedy(flaw: Flaw) -> Flaw:
         )
     if not flaw.path and "mapping" in flaw.message:
         return flaw._replace(message="the file is empty or no mapping", hint=HOW_TO_BEGIN)
-    if not flaw.path and flaw.message == "`scenarios` is missing":
-        return flaw._replace(hint=HOW_TO_BEGIN)
     return flaw

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.assertion import Assertion
     from evalgate.measures.queries import Query
     from evalgate.models.quarantine import Quarantine
+    from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.custom import Custom
     from evalgate.suite.files import PolicyEntry
@@ -67,6 +68,7 @@ class Scenario:
     assertions: Sequence[Assertion]
     location: Location | None
     variant: Variant | None = None
+    golden: GoldenRules | None = None  # its assertions are then the dimensions first
 
     @property
     def is_glob(self) -> bool:

@@ -6,10 +6,11 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
+from evalgate.evaluators.flaws import Flaw
 from evalgate.suite.custom_mapping import check_custom, custom_of
 from evalgate.suite.files import MAX_NAME, Defaults, ProjectFile, SuiteFile
 from evalgate.suite.matching import Matching
-from evalgate.suite.mistakes import Mistakes
+from evalgate.suite.mistakes import HOW_TO_BEGIN, Mistakes
 from evalgate.suite.models import Suite
 from evalgate.suite.prices import own_prices
 from evalgate.suite.scenarios import Scenarios
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.assertion import Assertion
     from evalgate.models.quarantine import Quarantine
     from evalgate.suite.files import PriceEntry
+    from evalgate.suite.golden_written import StoredGoldens
     from evalgate.suite.mistakes import Document
 
 ASSERTIONS = ("defaults", "assertions")
@@ -60,10 +62,20 @@ class SharedDefaults:
 
 
 def parse_suite(
-    document: Document, path: str, folder: str, shared: SharedDefaults, mistakes: Mistakes
+    document: Document,
+    path: str,
+    folder: str,
+    shared: SharedDefaults,
+    mistakes: Mistakes,
+    goldens: StoredGoldens | None = None,
 ) -> tuple[Suite | None, list[Problem]]:
-    """One suite, or None with its mistakes kept; beside it what `validate` warns about. Raises OverLimit."""
+    """One suite, or None with its mistakes kept; beside it what `validate` warns about. Raises OverLimit.
+
+    `goldens` is what the entries of `goldens` name that stand elsewhere.
+    """
     before = len(mistakes.problems)
+    if isinstance(document.value, dict) and not {"scenarios", "goldens"} & document.value.keys():
+        mistakes.add(document, Flaw((), "`scenarios` is missing", HOW_TO_BEGIN))
     file = mistakes.read(document, SuiteFile)
     if file is None:
         _parse_what_can_be(document, mistakes)
@@ -72,6 +84,14 @@ def parse_suite(
     common = [*shared.assertions(), *own]
     scenarios = Scenarios(document, file, shared.defaults, mistakes)
     built = scenarios.built(common)
+    written, policy = document.value, file.policy
+    if file.goldens or file.golden is not None:
+        from evalgate.suite.goldens import Goldens
+
+        found = Goldens(document, file, goldens, mistakes, scenarios.variants)
+        built += found.built(common, built)
+        written, policy = found.written, found.policy
+        scenarios.warnings += found.warnings
     expression = file.scenario_from or shared.defaults.scenario_from
     form = file.format or shared.defaults.format or "auto"
     has_traces = file.traces is not None
@@ -87,8 +107,8 @@ def parse_suite(
         if expression
         else None,
         scenarios=built,
-        policy=file.policy,
-        written=document.value,
+        policy=policy,
+        written=written,
         prices=own_prices(file.prices, shared.prices),
         form_at=document.at(("format",)) if file.format else None,
         quarantine=_quarantines(document, file),

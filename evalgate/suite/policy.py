@@ -78,13 +78,17 @@ class FreshnessPolicy(Closed):
 
 
 class Policy(Closed):
-    """The policy of one suite, with what it does not say taken from the project and then the defaults."""
+    """The policy of one suite, with what it does not say taken from the project and then the defaults.
+
+    More critical issues in its goldens than `critical_issue_threshold` are a hard fail.
+    """
 
     fail_on: FailOnList = ["hard_fail"]
     regression: RegressionPolicy = RegressionPolicy.unsaid()
     min_evaluated: Share = 0.0
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening = "warn"
+    critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
 
 
 def effective(entry: BaseModel, project: BaseModel, fail_on: list[FailOn] | None) -> Policy:

@@ -32,14 +32,14 @@ class Scenarios:
     def __init__(self, document: Document, file: SuiteFile, shared: Defaults, mistakes: Mistakes) -> None:
         self._document, self._file, self._shared, self._mistakes = document, file, shared, mistakes
         self._matching = Matching(document, mistakes)
-        self._variants = self._matching.variants(file.variants, ("variants",))
+        self.variants = self._matching.variants(file.variants, ("variants",))
         self._unused: dict[int, Variant] = {}
         self.warnings: list[Problem] = []
 
     def built(self, common: list[Assertion]) -> list[Scenario]:
         """Every scenario, `common` before its own assertions. Raises OverLimit."""
         self._bound()
-        self._note_variants(self._variants)
+        self._note_variants(self.variants)
         found: list[Scenario] = []
         checks = 0
         for index, entry in enumerate(self._file.scenarios):
@@ -57,14 +57,14 @@ class Scenarios:
 
     def _bound(self) -> None:
         """Before anything is crossed: a small file can name very many."""
-        shared = max(1, len(self._variants))
+        shared = max(1, len(self.variants))
         entries = self._file.scenarios
         count = sum(shared if each.variants is None else max(1, len(each.variants)) for each in entries)
         if count > MAX_SCENARIOS:
             raise OverLimit(f"{count:,} scenarios, a run may have {MAX_SCENARIOS:,}")
 
     def _crossed(self, entry: ScenarioEntry, path: Path, common: list[Assertion]) -> list[Scenario]:
-        variants = self._variants
+        variants = self.variants
         if entry.variants is not None:
             variants = self._matching.variants(entry.variants, (*path, "variants"))
             self._note_variants(variants)
@@ -81,6 +81,7 @@ class Scenarios:
         self._mistakes.problems += checks.problems
         self.warnings += checks.warnings
         self._weigh(entry, path, crossed[0].assertions)
+        self._refuse_dimensions(crossed[0].assertions[len(common) :])
         return crossed
 
     def _plain(self, entry: ScenarioEntry, path: Path) -> Scenario:
@@ -106,6 +107,13 @@ class Scenarios:
     def _threshold(self, entry: ScenarioEntry) -> float:
         nearest = (entry.threshold, self._file.threshold, self._shared.threshold)
         return next((value for value in nearest if value is not None), DEFAULT_THRESHOLD)
+
+    def _refuse_dimensions(self, own: Sequence[Assertion]) -> None:
+        """A dimension is a golden's; of defaults only goldens take it."""
+        for each in own:
+            if each.dimension is not None:
+                message = f"`{each.name}` is assigned to `{each.dimension}`, and this is no golden"
+                self._mistakes.problems.append(Problem(message, each.location, "drop `dimension`"))
 
     def _weigh(self, entry: ScenarioEntry, path: Path, assertions: Sequence[Assertion]) -> None:
         written = entry.assertions or "expected_tool" in entry.model_fields_set

@@ -15,11 +15,13 @@ from evalgate.suite.parse import SUFFIXES, SharedDefaults, parse_project, parse_
 from evalgate.suite.prices import own_prices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalgate.adapters.suite_files.yaml_tree import YamlDocument
     from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.ports import Files
+    from evalgate.ports.store import Store
+    from evalgate.suite.golden_written import StoredGoldens
 
 PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
@@ -31,11 +33,14 @@ HOW_TO_BEGIN = (
 
 
 class SuiteFiles:
-    """Loads suites through `files`; see ports.SuiteSource."""
+    """Loads suites through `files`; see ports.SuiteSource. `store` opens the one that holds goldens."""
 
-    def __init__(self, files: Files, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], Store] | None = None
+    ) -> None:
         self._files = files
         self._max_bytes = max_bytes
+        self._store = store
 
     def load(self, configs: Sequence[str]) -> Configuration:
         """Projects and suites behind `configs`, or what lies in the usual places where that is empty."""
@@ -127,6 +132,14 @@ class SuiteFiles:
             mistakes.problems += error.problems
         return None
 
+    def _goldens(self, document: YamlDocument, mistakes: Mistakes) -> StoredGoldens | None:
+        """Goldens that a suite names and that stand elsewhere; None where it has none at all."""
+        if not isinstance(document.value, dict) or "goldens" not in document.value:
+            return None
+        from evalgate.adapters.suite_files.golden_files import GoldenFiles
+
+        return GoldenFiles(self._files, self._store).behind(document, mistakes)
+
     def _parse(
         self,
         documents: dict[str, YamlDocument],
@@ -138,7 +151,8 @@ class SuiteFiles:
         for path, document in documents.items():
             warnings += document.warnings
             folder = posixpath.dirname(path) or "."
-            suite, said = parse_suite(document, path, folder, shared, mistakes)
+            goldens = self._goldens(document, mistakes)
+            suite, said = parse_suite(document, path, folder, shared, mistakes, goldens)
             warnings += said
             if suite is None:
                 continue
@@ -167,4 +181,4 @@ def _place(problem: Problem) -> tuple[str, int, int]:
 
 
 def _is_project(value: Any) -> bool:
-    return isinstance(value, dict) and "suites" in value and "scenarios" not in value
+    return isinstance(value, dict) and "suites" in value and not {"scenarios", "goldens"} & value.keys()

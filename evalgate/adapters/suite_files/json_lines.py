@@ -1,0 +1,66 @@
+"""A file of one JSON document a line, each with its place; duplicate keys and NaN are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from evalgate.errors import Location, Problem, SuiteError
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_VALUES = 200_000
+"""Brackets, commas and colons of a line, about as many values."""
+
+
+class _NoJsonError(ValueError):
+    pass
+
+
+@dataclass(slots=True)
+class LineDocument:
+    """One line: every place in it is the line."""
+
+    file: str
+    line: int
+    value: Any
+
+    def at(self, path: tuple[str | int, ...]) -> Location:  # noqa: ARG002  (a Document's signature)
+        """The line."""
+        return Location(self.file, self.line)
+
+
+def json_lines(text: str, file: str) -> Iterator[LineDocument]:
+    """Every line that is not blank. Raises SuiteError naming the line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield LineDocument(file, number, _value(line, Location(file, number)))
+
+
+def _value(line: str, place: Location) -> Any:
+    if sum(map(line.count, ",[{:")) > MAX_VALUES:
+        raise SuiteError(Problem(f"a line may hold {MAX_VALUES:,} values", place))
+    try:
+        return json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse)
+    except _NoJsonError as error:
+        raise SuiteError(Problem(str(error), place)) from None
+    except json.JSONDecodeError as error:
+        message = f"no JSON document: it breaks off at column {error.colno}"
+        raise SuiteError(Problem(message, place)) from None
+    except (ValueError, RecursionError):
+        raise SuiteError(Problem("no JSON document that could be meant", place)) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _NoJsonError(f"the key `{name[:60]}` stands twice")
+        found[name] = value
+    return found
+
+
+def _refuse(word: str) -> Any:
+    raise _NoJsonError(f"{word} is no number")

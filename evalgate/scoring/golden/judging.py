@@ -1,0 +1,213 @@
+"""One trace beside its golden: every dimension with where its figure comes from, and all that is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.evaluators.base import Finding as Found
+from evalgate.measures.scale import normalize_score
+from evalgate.measures.text_similarity import TooLongError
+from evalgate.models.evaluation import Issue
+from evalgate.models.trace_view import view_of
+from evalgate.records import dataclass
+from evalgate.scoring.golden.completeness import response_completeness
+from evalgate.scoring.golden.levels import severity
+from evalgate.scoring.golden.recall import memory_precision, memory_recall
+from evalgate.scoring.golden.refusing import refusal_correctness
+from evalgate.scoring.golden.serialised import serialised_answers
+from evalgate.scoring.golden.tools import tool_success
+from evalgate.scoring.golden.turns import laid_beside
+from evalgate.scoring.golden.weights import CATEGORY, mean_over_turns, reaches
+from evalgate.scoring.trial import score_trial
+from evalgate.scoring.wording import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalgate.models.dimension import Dimension
+    from evalgate.models.run import Outcome
+    from evalgate.models.trace import Trace
+    from evalgate.scoring.golden.rules import GoldenRules
+    from evalgate.scoring.golden.scored import Scored, Source
+    from evalgate.scoring.golden.turns import Beside
+
+UNSAID = "no score of this name is recorded, and no assertion is assigned to it"
+MOST_TOLD = 3
+"""Findings that a reason quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensioned:
+    """One dimension of one trace; `steps` are its scores turn by turn, empty where it has none of its own."""
+
+    name: Dimension
+    score: float | None
+    source: Source
+    reason: str
+    steps: Sequence[float | None] = ()
+    issues: Sequence[Issue] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGolden:
+    """All dimensions of one trace; `problem` says why it could not be judged at all."""
+
+    beside: Sequence[Beside]
+    dimensions: Mapping[Dimension, Dimensioned]
+    issues: Sequence[Issue]
+    problem: str | None = None
+
+
+def judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
+    """Judges once, whatever asks; what was found is let go with the trace's view."""
+    kept = view_of(trace).kept
+    found: JudgedGolden | None = kept.get(id(rules))
+    if found is None:
+        found = kept[id(rules)] = _judged(rules, trace)
+    return found
+
+
+def finding_of(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
+    """One dimension as an assertion finds it."""
+    found = judged(rules, trace)
+    if found.problem is not None:
+        return Found("error", found.problem)
+    dimension = found.dimensions[name]
+    evidence: dict[str, Any] = {"judged_by": dimension.source}
+    if dimension.score is None:
+        return Found("not_evaluable", dimension.reason, evidence)
+    if turns := _by_turn(found.beside, dimension):
+        evidence["turns"] = turns
+    outcome: Outcome = "passed" if reaches(dimension.score, rules.passing_score) else "failed"
+    return Found(outcome, dimension.reason, evidence, dimension.score)
+
+
+def named(step: Beside) -> str:
+    """A step as people count: turns of the golden from 1."""
+    if step.step.golden is not None:
+        return f"turn {step.step.golden + 1}"
+    return f"extra turn {(step.step.actual or 0) + 1}"
+
+
+def _judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
+    try:
+        beside = laid_beside(rules, trace)
+    except TooLongError as error:
+        return JudgedGolden((), {}, (), str(error))
+    scorers = _scored(rules, beside, trace)
+    dimensions = {name: _dimension(rules, name, scorers, beside, trace) for name in rules.dimensions}
+    issues = [issue for each in dimensions.values() for issue in each.issues]
+    serialised = [] if "completeness" in rules.left_out else serialised_answers(beside)
+    return JudgedGolden(beside, dimensions, [*_alone(beside), *issues, *serialised])
+
+
+def _scored(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> Mapping[str, Scored]:
+    """Dimensions that have a formula; a turn that is missing scores 0 where others could be judged."""
+    found = {
+        "memory_precision": memory_precision(rules, beside),
+        "memory_recall": memory_recall(rules, beside),
+        "tool_success_rate": tool_success(rules, beside, trace),
+        "refusal_correctness": refusal_correctness(rules, beside),
+        "response_completeness": response_completeness(rules, beside),
+    }
+    for scored in found.values():
+        if any(score is not None for score in scored.steps):
+            scored.steps = [
+                0.0 if score is None and each.is_missing else score
+                for score, each in zip(scored.steps, beside, strict=True)
+            ]
+    return found
+
+
+def _dimension(
+    rules: GoldenRules,
+    name: Dimension,
+    formulas: Mapping[str, Scored],
+    beside: Sequence[Beside],
+    trace: Trace,
+) -> Dimensioned:
+    """By what was recorded, else by the assertions assigned to it, else by its formula."""
+    recorded = trace.scores.get(name)
+    if recorded is not None:
+        score = normalize_score(recorded)
+        reason = f"{score:.3g}, as recorded in the trace"
+        return Dimensioned(name, score, "recorded", reason, (), _whole_issue(rules, name, score, reason))
+    if rules.assigned.get(name):
+        return _by_assertions(rules, name, trace)
+    if name not in formulas:
+        return Dimensioned(name, None, "none", UNSAID)
+    return _by_formula(rules, name, formulas[name], beside)
+
+
+def _by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> Dimensioned:
+    rows = [assertion.assess(trace) for assertion in rules.assigned[name]]
+    _, score = score_trial(rows, 0.0)
+    failing = [row for row in rows if row.outcome not in ("passed", "skipped")]
+    said = f": {shorten(failing[0].name)}: {shorten(failing[0].reason)}" if failing else ""
+    if score is None:
+        return Dimensioned(name, None, "assertions", f"none of its assertions could be judged{said}")
+    reason = f"{len(rows) - len(failing)} of {len(rows)} assertions hold{said}"
+    return Dimensioned(name, score, "assertions", reason, (), _whole_issue(rules, name, score, reason))
+
+
+def _by_formula(rules: GoldenRules, name: Dimension, scored: Scored, beside: Sequence[Beside]) -> Dimensioned:
+    score = mean_over_turns(scored.steps, _turn_weights(rules, beside))
+    if score is None:
+        return Dimensioned(name, None, "formula", scored.lacking)
+    issues = list(_step_issues(rules, name, scored))
+    many = len(beside) > 1
+    told = [f"{named(beside[each.turn or 0])}: {each.message}" if many else each.message for each in issues]
+    zeros = [
+        named(each) for each, one in zip(beside, scored.steps, strict=True) if one == 0 and each.is_missing
+    ]
+    told += [f"{each} is missing" for each in zeros if not any(text.startswith(each) for text in told)]
+    more = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    reason = "; ".join([f"{score:.3g}", *told[:MOST_TOLD]]) + more
+    return Dimensioned(name, score, "formula", reason, scored.steps, issues)
+
+
+def _turn_weights(rules: GoldenRules, beside: Sequence[Beside]) -> list[float]:
+    weights = rules.turn_weights
+    return [
+        weights[each.step.golden] if each.step.golden is not None and each.step.golden < len(weights) else 1.0
+        for each in beside
+    ]
+
+
+def _step_issues(rules: GoldenRules, name: Dimension, scored: Scored) -> Iterator[Issue]:
+    """One issue for each step that falls short, with all that was found in it."""
+    for at, score in enumerate(scored.steps):
+        found = [each for each in scored.findings if each.step == at]
+        if score is None or not found:
+            continue
+        grave = severity(name, score, rules.passing_score, rules.warning_threshold)
+        if grave is None:
+            continue
+        messages = list(dict.fromkeys(each.message for each in found))
+        more = f" and {len(messages) - MOST_TOLD} more" if len(messages) > MOST_TOLD else ""
+        evidence = next((each.evidence for each in found if each.evidence), None)
+        message = shorten(f"{', '.join(messages[:MOST_TOLD])}{more}")
+        yield Issue(CATEGORY[name], grave, message, evidence, at)
+
+
+def _whole_issue(rules: GoldenRules, name: Dimension, score: float, reason: str) -> list[Issue]:
+    grave = severity(name, score, rules.passing_score, rules.warning_threshold)
+    return [] if grave is None else [Issue(CATEGORY[name], grave, shorten(f"{name}: {reason}"))]
+
+
+def _alone(beside: Sequence[Beside]) -> Iterator[Issue]:
+    """Turns that only one side has."""
+    for at, each in enumerate(beside):
+        if each.is_missing:
+            said = shorten(each.user or each.response or "")
+            yield Issue("completeness", "error", f"{named(each)} of the golden is missing", said or None, at)
+        elif each.is_extra:
+            said = shorten(each.user or "")
+            message = f"{named(each)} of the conversation is not in the golden"
+            yield Issue("completeness", "warning", message, said or None, at)
+
+
+def _by_turn(beside: Sequence[Beside], dimension: Dimensioned) -> dict[str, float]:
+    """Scores by turn, rounded for people."""
+    pairs = zip(beside, dimension.steps, strict=False)
+    return {named(each): round(score, 4) for each, score in pairs if score is not None}

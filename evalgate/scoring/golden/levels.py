@@ -1,0 +1,46 @@
+"""Words for scores: the level that one is of, and how grave it is to fall short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.models.regression_suite import PASSING_SCORE
+from evalgate.scoring.golden.weights import reaches
+
+if TYPE_CHECKING:
+    from evalgate.models.dimension import Dimension
+    from evalgate.models.evaluation import Level, Severity
+
+WARNING_THRESHOLD = 0.75
+_LEVELS: tuple[tuple[float, Level], ...] = (
+    (0.95, "excellent"),
+    (0.85, "good"),
+    (0.75, "fair"),
+    (0.60, "poor"),
+)
+_NEVER_CRITICAL = frozenset({"tone_adherence", "response_completeness"})
+
+
+def level(score: float) -> Level:
+    """The level of a score.
+
+    >>> [level(score) for score in (0.98, 0.87, 0.76, 0.62, 0.50)]
+    ['excellent', 'good', 'fair', 'poor', 'failing']
+    """
+    return next((word for least, word in _LEVELS if reaches(score, least)), "failing")
+
+
+def severity(
+    dimension: Dimension, score: float, passing: float = PASSING_SCORE, warning: float = WARNING_THRESHOLD
+) -> Severity | None:
+    """How grave a score is; None for a whole one.
+
+    Nothing right at all is critical, but for tone and for words that differ from the golden ones.
+    """
+    if reaches(score, 1.0):
+        return None
+    if reaches(score, passing):
+        return "info"
+    if reaches(score, warning):
+        return "warning"
+    return "error" if score > 0 or dimension in _NEVER_CRITICAL else "critical"

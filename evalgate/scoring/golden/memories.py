@@ -1,0 +1,76 @@
+"""Memories that an agent retrieved, as a trace tells them.
+
+They are the results of its calls of memory tools, and what the trace's own `metadata.memories` lists.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.globs import matches_id
+from evalgate.measures.json_values import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.trace import ToolCall, Trace
+
+MEMORY_TOOLS: tuple[str, ...] = (
+    *("recall*", "*_recall", "load_memory", "*search_memor*", "*get_memor*", "*read_memor*"),
+    *("*retrieve_memor*", "*query_memor*", "*find_memor*", "*memory_search", "*memory_get"),
+)
+"""Tools that retrieve memories, where a suite names none; `*` stands for any characters."""
+LISTED = ("memories", "retrieved_memories")
+MAX_MEMORIES = 1_000
+_LISTS = ("memories", "results", "items", "documents", "matches")
+_TEXTS = ("content", "text", "memory", "value", "summary")
+_KINDS = ("kind", "type", "memory_type", "category")
+
+
+class Memory(NamedTuple):
+    """One memory: what it says, what kind it is where that is told, and as the trace has it."""
+
+    text: str
+    kind: str | None
+    recorded: Any
+
+
+def retrieved(calls: Sequence[ToolCall], tools: Sequence[str]) -> list[Memory]:
+    """What calls of memory tools brought back."""
+    found = [
+        memory
+        for call in calls
+        if call["status"] == "ok" and any(matches_id(glob, call["name"]) for glob in tools)
+        for memory in _in(call["result"] if call["result"] is not None else call["result_text"])
+    ]
+    return found[:MAX_MEMORIES]
+
+
+def listed(trace: Trace) -> dict[int, list[Memory]]:
+    """What a trace lists as retrieved, by turn from 1; an entry without `turn` is of the first."""
+    found: dict[int, list[Memory]] = {}
+    for name in LISTED:
+        values = trace.metadata.get(name)
+        for value in values[:MAX_MEMORIES] if isinstance(values, list) else ():
+            turn = value.get("turn") if isinstance(value, dict) else None
+            number = turn if isinstance(turn, int) and not isinstance(turn, bool) and turn > 0 else 1
+            found.setdefault(number, []).append(_memory(value))
+    return found
+
+
+def _in(result: Any) -> Iterator[Memory]:
+    """The memories in a tool's result: a list of them, a mapping that holds such a list, or a single one."""
+    if isinstance(result, dict):
+        inner = next((result[name] for name in _LISTS if isinstance(result.get(name), list)), None)
+        result = [result] if inner is None and result else inner or []
+    for value in result if isinstance(result, list) else [result]:
+        if value not in (None, "", {}, []):
+            yield _memory(value)
+
+
+def _memory(value: Any) -> Memory:
+    if not isinstance(value, dict):
+        return Memory(value if isinstance(value, str) else show(value, 2_000), None, value)
+    text = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
+    kind = next((value[name] for name in _KINDS if isinstance(value.get(name), str)), None)
+    return Memory(show(value, 2_000) if text is None else text, kind and kind.casefold(), value)

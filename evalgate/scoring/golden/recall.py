@@ -1,0 +1,110 @@
+"""`memory_precision` and `memory_recall`: what was retrieved, against what had to be remembered.
+
+Recall is the share of what is due that was remembered, precision the share of retrieved memories that were
+due. A kind of memory (episodic, semantic, ...) can be judged only where the trace tells kinds; any other
+entry is a text to be remembered, and counts as remembered also where the answer says it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.json_values import shorten
+from evalgate.measures.text_similarity import MAX_TEXT, words
+from evalgate.models.golden import MEMORY_RECALLS
+from evalgate.scoring.golden.rules import due
+from evalgate.scoring.golden.scored import Finding, Scored, Tally, last_step, step_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.scoring.golden.memories import Memory
+    from evalgate.scoring.golden.rules import Due, GoldenRules
+    from evalgate.scoring.golden.turns import Beside
+
+NOTHING = "none"
+NOT_DUE = "the golden says nothing of what must be remembered"
+NOT_RETRIEVED = "the trace tells of no retrieved memory"
+NO_KINDS = "the trace does not tell what kinds its memories are"
+
+
+def memory_recall(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
+    """The score of each step, and what was forgotten."""
+    demands = [each for entry in rules.golden.required_memory_recall if (each := due(entry)).word != NOTHING]
+    tallies, findings = [Tally() for _ in beside], list[Finding]()
+    has_kinds = any(memory.kind for memory in _all(beside))
+    judged = [each for each in demands if has_kinds or not _is_kind(each)]
+    for demand in judged:
+        bound = step_of(beside, demand)
+        steps = range(len(beside)) if bound is None else [bound]
+        met = next((at for at in steps if _is_remembered(demand, beside[at])), None)
+        if met is not None:
+            tallies[met].count(met=True)
+            continue
+        at = last_step(beside) if bound is None else bound
+        tallies[at].count(met=False)
+        what = f"no {demand.word} memory was" if _is_kind(demand) else f"`{shorten(demand.word, 80)}` was not"
+        findings.append(Finding(at, f"{what} remembered", f"required_memory_recall: {shorten(demand.word)}"))
+    return Scored([tally.share for tally in tallies], findings, _lacking(beside, demands))
+
+
+def memory_precision(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
+    """The score of each step, and the memories that nothing asked for."""
+    demands = [due(entry) for entry in rules.golden.required_memory_recall]
+    tallies, findings = [Tally() for _ in beside], list[Finding]()
+    for at, each in enumerate(beside):
+        here = [demand for demand in demands if step_of(beside, demand) in (None, at)]
+        for memory in each.actual.memories if each.actual is not None and here else ():
+            is_due = _is_due(memory, here)
+            if is_due is None:
+                continue
+            tallies[at].count(met=is_due)
+            if not is_due:
+                findings.append(
+                    Finding(at, "a memory was retrieved that is not due", shorten(memory.text, 200))
+                )
+    lacking = NOT_DUE if not demands else NO_KINDS if _all(beside) else NOT_RETRIEVED
+    return Scored([tally.share for tally in tallies], findings, lacking)
+
+
+def _lacking(beside: Sequence[Beside], demands: Sequence[Due]) -> str:
+    if not demands:
+        return NOT_DUE
+    return NO_KINDS if _all(beside) else NOT_RETRIEVED
+
+
+def _all(beside: Sequence[Beside]) -> list[Memory]:
+    return [memory for each in beside if each.actual is not None for memory in each.actual.memories]
+
+
+def _is_kind(demand: Due) -> bool:
+    return demand.word in MEMORY_RECALLS
+
+
+def _is_remembered(demand: Due, step: Beside) -> bool:
+    if step.actual is None:
+        return False
+    if _is_kind(demand):
+        return any(memory.kind == demand.word for memory in step.actual.memories)
+    texts = [step.actual.response or "", *(memory.text for memory in step.actual.memories)]
+    return any(says(text, demand.word) for text in texts)
+
+
+def _is_due(memory: Memory, demands: Sequence[Due]) -> bool | None:
+    """Whether a retrieved memory is one of those due; None where nobody can tell."""
+    if any(not _is_kind(each) and says(memory.text, each.word) for each in demands):
+        return True
+    kinds = {each.word for each in demands if _is_kind(each)} - {NOTHING}
+    if memory.kind is None and kinds:
+        return None
+    return memory.kind in kinds
+
+
+def says(text: str, fact: str) -> bool:
+    """Whether the words of a fact stand in the text, one behind the other.
+
+    >>> says("You like GREEN tea, as always.", "green tea")
+    True
+    """
+    wanted = " ".join(words(fact[:MAX_TEXT]))
+    return bool(wanted) and f" {wanted} " in f" {' '.join(words(text[:MAX_TEXT]))} "

@@ -1,0 +1,67 @@
+"""By what a golden is judged: its demands, and what its suite says of goldens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.models.regression_suite import PASSING_SCORE
+from evalgate.records import dataclass, field
+from evalgate.scoring.golden.levels import WARNING_THRESHOLD
+from evalgate.scoring.golden.memories import MEMORY_TOOLS
+from evalgate.scoring.golden.weights import CATEGORY, Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.evaluators.assertion import Assertion
+    from evalgate.models.dimension import Dimension
+    from evalgate.models.evaluation import IssueCategory
+    from evalgate.models.golden import Golden
+
+
+class Due(NamedTuple):
+    """One entry of a golden's lists: a known word or a name, due in one turn (from 0) or in any."""
+
+    word: str
+    turn: int | None = None
+
+
+def due(entry: str) -> Due:
+    """An entry as written: `lookup_order`, or `lookup_order@2` where it is due in the second turn.
+
+    >>> due("lookup_order@2"), due("mail@home")
+    (Due(word='lookup_order', turn=1), Due(word='mail@home', turn=None))
+    """
+    word, _, number = entry.rpartition("@")
+    if word and number.isascii() and number.isdecimal() and int(number) > 0:
+        return Due(word, int(number) - 1)
+    return Due(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRules:
+    """One golden, ready to judge.
+
+    `evaluated` are the dimensions that count at all; `assigned` are assertions that stand in for a
+    dimension's own formula; `turn_weights` may be fewer than the turns: the others weigh 1.
+    """
+
+    golden: Golden
+    weights: Weights = Weights()
+    passing_score: float = PASSING_SCORE
+    warning_threshold: float = WARNING_THRESHOLD
+    left_out: frozenset[IssueCategory] = frozenset()
+    is_strict: bool = False
+    memory_tools: Sequence[str] = MEMORY_TOOLS
+    turn_weights: Sequence[float] = ()
+    assigned: Mapping[Dimension, Sequence[Assertion]] = field(default_factory=dict)
+
+    @property
+    def dimensions(self) -> list[Dimension]:
+        """Those that are judged."""
+        return [name for name, category in CATEGORY.items() if category not in self.left_out]
+
+    @property
+    def turns(self) -> int:
+        """How many turns the golden has."""
+        return max(len(self.golden.user_messages), len(self.golden.golden_responses))

@@ -1,0 +1,63 @@
+"""A golden over the trials of its scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.means import mean_score
+from evalgate.models.golden_result import GoldenName, GoldenResult
+from evalgate.scoring.golden.levels import level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.evaluation import Issue
+    from evalgate.models.golden_result import GoldenTrial
+    from evalgate.models.run import TrialResult
+    from evalgate.scoring.golden.rules import GoldenRules
+
+
+def golden_result(rules: GoldenRules, trials: Sequence[TrialResult], score: float | None) -> GoldenResult:
+    """Its dimensions as means of the trials in which they could be judged, every issue once."""
+    found = [trial.golden for trial in trials if trial.golden is not None]
+    golden = rules.golden
+    return GoldenResult(
+        GoldenName(golden.id, golden.version, golden.title),
+        {name: _mean(each.dimensions.get(name) for each in found) for name in rules.dimensions},
+        None if score is None else level(score),
+        _issues(found),
+        _all_turns(rules, found),
+    )
+
+
+def _mean(scores: Iterable[float | None]) -> float | None:
+    return mean_score([score for score in scores if score is not None])
+
+
+def _all_turns(rules: GoldenRules, trials: Sequence[GoldenTrial]) -> dict[str, Sequence[float | None]]:
+    """By dimension, where any turn has a score of its own."""
+    turns = {name: _turns(name, trials, rules.turns) for name in rules.dimensions}
+    return {name: scores for name, scores in turns.items() if any(score is not None for score in scores)}
+
+
+def _turns(dimension: str, trials: Sequence[GoldenTrial], count: int) -> list[float | None]:
+    """The mean score of each turn of the golden."""
+    by_turn: list[list[float | None]] = [[] for _ in range(count)]
+    for trial in trials:
+        for number, turn in zip(trial.numbers, trial.turns, strict=True):
+            if number is not None:
+                by_turn[number].append(turn.scores.get(dimension))
+    return [_mean(scores) for scores in by_turn]
+
+
+def _issues(trials: Sequence[GoldenTrial]) -> list[Issue]:
+    """What is wrong in one trial and in the next is one issue, the first of its kind in its turn."""
+    found: dict[tuple[str, str, int | None, str], Issue] = {}
+    for trial in trials:
+        for issue in trial.issues:
+            turn = (
+                None if issue.turn is None or issue.turn >= len(trial.numbers) else trial.numbers[issue.turn]
+            )
+            key = (issue.category, issue.severity, turn, issue.message)
+            found.setdefault(key, issue._replace(turn=turn))
+    return list(found.values())

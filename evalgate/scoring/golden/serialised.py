@@ -1,0 +1,24 @@
+"""Answers that show a serialised object where the golden one is prose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.json_values import shorten
+from evalgate.measures.response_quality import serialised_object
+from evalgate.models.evaluation import Issue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.scoring.golden.turns import Beside
+
+
+def serialised_answers(beside: Sequence[Beside]) -> Iterator[Issue]:
+    """One issue for each."""
+    for at, each in enumerate(beside):
+        answer = each.actual.response if each.actual is not None else None
+        found = serialised_object(answer) if answer else None
+        if answer and found and not (each.response and serialised_object(each.response)):
+            message = f"the answer shows {found}, where prose is expected"
+            yield Issue("completeness", "error", message, shorten(answer, 200), at)

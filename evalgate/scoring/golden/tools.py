@@ -1,0 +1,148 @@
+"""`tool_success_rate`: of the calls that were due, and of those that went wrong, how many went right.
+
+In a turn with demands it is demands met / (demands + calls gone wrong); other calls that went right neither
+help nor harm. Where the golden demands nothing of tools it is the share of calls that went right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.measures.globs import matches_id
+from evalgate.measures.json_values import shorten, show
+from evalgate.measures.text_similarity import MAX_TEXT, words
+from evalgate.models.golden import TOOL_USAGES
+from evalgate.scoring.golden.rules import due
+from evalgate.scoring.golden.scored import Finding, Scored, Tally, last_step, step_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.scoring.golden.rules import Due, GoldenRules
+    from evalgate.scoring.golden.turns import Beside
+
+NOTHING = "no call was made and none is due"
+NO_TOOL, INVOKED, INTERPRETED = "not_applicable", "correct_invocation", "correct_interpretation"
+SHORTEST_WORD = 3
+"""Letters or digits of a word by which an answer shows that a result was read."""
+
+
+def tool_success(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> Scored:
+    """The score of each step, and every call that failed, was missed or was not due."""
+    return _Judged(rules, beside, trace).scored()
+
+
+class _Judged:
+    """The calls of one trace against the demands of one golden."""
+
+    def __init__(self, rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> None:
+        self._beside = beside
+        self._known = {name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)}
+        self._due = [due(entry) for entry in rules.golden.required_tool_usage]
+        self._demands = [each for each in self._due if each.word not in TOOL_USAGES]
+        self._words = [each for each in self._due if each.word in (INVOKED, INTERPRETED)]
+        self._tallies = [Tally() for _ in beside]
+        self._findings: list[Finding] = []
+
+    def scored(self) -> Scored:
+        forbidden = [each for each in self._due if each.word == NO_TOOL]
+        right = [self._calls_right(step, forbidden) for step in range(len(self._beside))]
+        self._judge_names([Counter(call["name"] for call in calls) for calls in right])
+        for demand in self._words:
+            self._judge_word(demand, right)
+        if not self._demands and not self._words:
+            for tally, calls in zip(self._tallies, right, strict=True):
+                tally.met += len(calls)
+                tally.of += len(calls)
+        return Scored([tally.share for tally in self._tallies], self._findings, NOTHING)
+
+    def _calls_right(self, step: int, forbidden: Sequence[Due]) -> list[ToolCall]:
+        """The calls of a step that went right; the others count against it."""
+        actual = self._beside[step].actual
+        right: list[ToolCall] = []
+        is_free = not any(step_of(self._beside, each) in (None, step) for each in forbidden)
+        named = {each.word for each in self._demands}
+        for call in actual.calls if actual is not None else ():
+            wrong = wrong_with(call, self._known)
+            if wrong is None and not is_free and not _is_named(call["name"], named):
+                wrong = "was called where no tool is due"
+            if wrong is None:
+                right.append(call)
+            else:
+                self._tallies[step].count(met=False)
+                self._tell(step, f"`{shorten(call['name'], 60)}` {wrong}", _evidence(call))
+        return right
+
+    def _judge_names(self, left: list[Counter[str]]) -> None:
+        """Each name takes one call: those due in a turn first, then exact names before globs."""
+        ordered = sorted(self._demands, key=lambda each: (each.turn is None, "*" in each.word))
+        for demand in ordered:
+            bound = step_of(self._beside, demand)
+            steps = range(len(left)) if bound is None else [bound]
+            found = next(((at, name) for at in steps if (name := _taken(demand.word, left[at]))), None)
+            if found is not None:
+                at, name = found
+                left[at][name] -= 1
+                self._tallies[at].count(met=True)
+            else:
+                self._miss(demand, bound, f"`{shorten(demand.word, 60)}` was not called")
+
+    def _judge_word(self, demand: Due, right: Sequence[Sequence[ToolCall]]) -> None:
+        bound = step_of(self._beside, demand)
+        steps = range(len(right)) if bound is None else [bound]
+        if demand.word == INVOKED:
+            met, missed = [at for at in steps if right[at]], "no tool was called as it should be"
+        else:
+            met = [at for at in steps if any(self._is_read(at, call) for call in right[at])]
+            missed = "the answer shows nothing of what a tool brought back"
+        if met:
+            self._tallies[met[0]].count(met=True)
+        else:
+            self._miss(demand, bound, missed)
+
+    def _is_read(self, step: int, call: ToolCall) -> bool:
+        """Whether a word of the result, that the user has not said, stands in the answer."""
+        actual = self._beside[step].actual
+        result = call["result_text"] or show(call["result"], MAX_TEXT // 4)
+        if actual is None or not actual.response or not (call["result"] or call["result_text"]):
+            return False
+        said = set(words((actual.user or "")[:MAX_TEXT]))
+        answer = set(words(actual.response[:MAX_TEXT])) - said
+        return any(
+            len(word) >= SHORTEST_WORD or word.isdecimal() for word in answer & set(words(result[:MAX_TEXT]))
+        )
+
+    def _miss(self, demand: Due, bound: int | None, message: str) -> None:
+        at = last_step(self._beside) if bound is None else bound
+        self._tallies[at].count(met=False)
+        self._tell(at, message, f"required_tool_usage: {shorten(demand.word, 60)}")
+
+    def _tell(self, step: int, message: str, evidence: str | None) -> None:
+        self._findings.append(Finding(step, message, evidence))
+
+
+def wrong_with(call: ToolCall, known: Collection[str]) -> str | None:
+    """What went wrong with a call, None where nothing did; `known` are the tools that the trace defines."""
+    if known and call["name"] not in known:
+        return "is no tool that the agent was given"
+    if call["arguments_error"] is not None:
+        return "was called with arguments that are no JSON"
+    if call["status"] == "missing":
+        return "was called and never answered"
+    return "failed" if call["status"] == "error" or call["exit_code"] else None
+
+
+def _taken(word: str, left: Counter[str]) -> str | None:
+    """A call that is left and that the word names."""
+    return next((name for name, count in left.items() if count > 0 and matches_id(word, name)), None)
+
+
+def _is_named(name: str, demanded: Collection[str]) -> bool:
+    return any(matches_id(word, name) for word in demanded)
+
+
+def _evidence(call: ToolCall) -> str | None:
+    said = (call["error"] and call["error"]["message"]) or call["result_text"]
+    return shorten(said, 200) if said else None

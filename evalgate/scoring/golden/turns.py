@@ -1,0 +1,120 @@
+"""The turns of a trace, laid beside those of its golden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.means import mean_amount
+from evalgate.measures.turn_alignment import align
+from evalgate.models.trace_view import view_of
+from evalgate.records import dataclass
+from evalgate.scoring.golden.memories import listed, retrieved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.measures.turn_alignment import Step
+    from evalgate.models.golden import Golden
+    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.scoring.golden.memories import Memory
+    from evalgate.scoring.golden.rules import GoldenRules
+
+
+@dataclass(slots=True)
+class ActualTurn:
+    """What the user said, what the agent answered last, and what it did between."""
+
+    user: str | None
+    response: str | None
+    calls: list[ToolCall]
+    memories: list[Memory]
+    latency_ms: float | None
+    tokens: int | None
+    cost: float | None
+
+
+class Beside(NamedTuple):
+    """One step of both conversations; None where a side has no such turn. Numbers count from 0."""
+
+    step: Step
+    actual: ActualTurn | None
+    user: str | None
+    response: str | None  # the golden one
+
+    @property
+    def is_missing(self) -> bool:
+        """The golden has it, the trace has not."""
+        return self.actual is None
+
+    @property
+    def is_extra(self) -> bool:
+        """The trace has it, the golden has not."""
+        return self.step.golden is None
+
+
+def laid_beside(rules: GoldenRules, trace: Trace) -> list[Beside]:
+    """Every turn of both, in order. Raises TooLongError."""
+    golden, turns = rules.golden, _turns(trace, rules.memory_tools)
+    said = [_at(golden.user_messages, number) for number in range(rules.turns)]
+    steps = align(said, [turn.user for turn in turns])
+    return [_beside(step, golden, turns) for step in steps]
+
+
+def _beside(step: Step, golden: Golden, turns: Sequence[ActualTurn]) -> Beside:
+    actual = None if step.actual is None else turns[step.actual]
+    user = _at(golden.user_messages, step.golden)
+    return Beside(
+        step, actual, user if user is not None or actual is None else actual.user,
+        _at(golden.golden_responses, step.golden),
+    )  # fmt: skip
+
+
+def _at(texts: Sequence[str], number: int | None) -> str | None:
+    return texts[number] if number is not None and number < len(texts) else None
+
+
+def _turns(trace: Trace, memory_tools: Sequence[str]) -> list[ActualTurn]:
+    exchanges: list[dict[str, Any]] = view_of(trace).get("exchanges") or []
+    if not exchanges and (trace.messages or trace.tool_calls):
+        whole = trace.response["content"]
+        exchanges = [{"turn": 0, "user": None, "response": whole, "tool_calls": trace.agent_calls}]
+    memories, is_only = listed(trace), len(exchanges) == 1
+    first = exchanges[0]["turn"] if exchanges else 0
+    found = []
+    for exchange in exchanges:
+        number = exchange["turn"]
+        turn = ActualTurn(
+            exchange["user"],
+            exchange["response"],
+            exchange["tool_calls"],
+            [*retrieved(exchange["tool_calls"], memory_tools), *memories.pop(number or 1, ())],
+            *(_whole(trace) if is_only else _metered(trace, number, with_before=number == first)),
+        )
+        found.append(turn)
+    for left in memories.values():  # of turns that the trace does not have
+        if found:
+            found[-1].memories += left
+    return found
+
+
+def _whole(trace: Trace) -> tuple[float | None, int | None, float | None]:
+    return trace.latency["total_ms"], trace.usage["total_tokens"], trace.cost["usd"]
+
+
+def _metered(trace: Trace, turn: int, *, with_before: bool) -> tuple[float | None, int | None, float | None]:
+    """Latency, tokens and cost of the requests of one turn; unknown where one of them does not tell."""
+    calls = [
+        call for call in trace.llm_calls if call["turn"] == turn or (with_before and call["turn"] < turn)
+    ]
+    tokens = [None if call["usage"] is None else call["usage"]["total_tokens"] for call in calls]
+    together = _sum(tokens)
+    return (
+        _sum([call["duration_ms"] for call in calls]),
+        None if together is None else int(together),
+        _sum([call["cost_usd"] for call in calls]),
+    )
+
+
+def _sum(amounts: Sequence[float | None]) -> float | None:
+    mean = mean_amount(amounts)
+    return None if mean is None else mean * len(amounts)

@@ -1,0 +1,75 @@
+"""What the dimensions of a golden weigh, and the overall score that they make."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.measures.means import DIGITS, weighted_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.models.dimension import Dimension
+    from evalgate.models.evaluation import IssueCategory
+
+TOLERANCE = 1e-6
+CATEGORY: Mapping[Dimension, IssueCategory] = {
+    "identity_correctness": "identity",
+    "memory_precision": "memory",
+    "memory_recall": "memory",
+    "tool_success_rate": "tools",
+    "tone_adherence": "tone",
+    "refusal_correctness": "refusal",
+    "factual_accuracy": "accuracy",
+    "response_completeness": "completeness",
+}
+"""The dimensions, and what each is about; the two of memory share its weight."""
+
+
+class Weights(NamedTuple):
+    """Shares of the overall score, 1 together."""
+
+    identity: float = 0.15
+    memory: float = 0.20
+    tools: float = 0.25
+    tone: float = 0.15
+    refusal: float = 0.10
+    accuracy: float = 0.10
+    completeness: float = 0.05
+
+    @property
+    def flaw(self) -> str | None:
+        """Why these can't be weights, or None."""
+        if not all(0 <= weight <= 1 for weight in self):
+            return "a weight lies between 0 and 1"
+        total = fsum(self)
+        return None if abs(total - 1) <= TOLERANCE else f"the weights sum to {total:.6g}, not to 1"
+
+    def of(self, dimension: Dimension) -> float:
+        """The weight of one dimension."""
+        share: float = getattr(self, CATEGORY[dimension])
+        return share / list(CATEGORY.values()).count(CATEGORY[dimension])
+
+
+def overall(scores: Mapping[Dimension, float | None], weights: Weights | None = None) -> float | None:
+    """The sum of score times weight, in [0, 1].
+
+    The weight of a dimension without a score is spread over the others; None where none has one.
+    """
+    weights = weights or Weights()
+    judged = {name: score for name, score in scores.items() if score is not None}
+    found = weighted_mean(list(judged.values()), [weights.of(name) for name in judged])
+    return None if found is None else max(0.0, min(1.0, found))
+
+
+def mean_over_turns(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
+    """The mean of the turns that have a score, by their weights; None where none has."""
+    given = [1.0] * len(scores) if weights is None else weights
+    judged = [(score, weight) for score, weight in zip(scores, given, strict=True) if score is not None]
+    return weighted_mean([score for score, _ in judged], [weight for _, weight in judged])
+
+
+def reaches(score: float, limit: float) -> bool:
+    """Whether a score is at least the limit, once both are rounded."""
+    return round(score, DIGITS) >= round(limit, DIGITS)
