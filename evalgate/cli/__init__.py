@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evalgate.errors import EvalGateError, Problem, SettingError
+from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalgate.cli.shell import Shell
 
@@ -24,8 +25,13 @@ VERBS = {
     "convert": "write traces of any format as native or OpenTelemetry ones",
     "backtest": "judge past runs by today's rules: which would have been blocked",
     "fingerprint": "print what files are in one word, for recordings to say what made them",
+    "goldens": "keep golden conversations in the store, and regression suites of them",
+    "feedback": "keep what people said of conversations",
+    "export": "write evaluations out of the store: JSON lines, CSV or a summary",
+    "import": "take exported evaluations into the store",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
+_MODULES = {"import": "import_"}  # a word that Python keeps for itself
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub needed and unreachable,
 70 a bug of ours. `evalgate VERB --help` tells more.
 """
@@ -46,13 +52,44 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str], shell: Shell) -> int:
     """Runs one verb; every ending is an exit code and never a traceback."""
+    return _guarded(shell, lambda: _run(argv, shell))
+
+
+def _run(argv: Sequence[str], shell: Shell) -> int:
+    arguments, unknown = _parser(argv).parse_known_args(argv)
+    if unknown:
+        hint = f"see evalgate {arguments.verb} --help"
+        raise SettingError(Problem(f"unknown words {' '.join(unknown)}", hint=hint))
+    verb = _module(arguments.verb)
+    if hasattr(arguments, "limit_names") and arguments.limit:
+        return _run_limited(verb, arguments, shell)
+    code: int = verb.run(arguments, shell)
+    return code
+
+
+def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
+    """Runs a verb whose flags set limits, in a process of its own where these are a process's."""
+    from evalgate.settings.limits import limits_from
+
+    limits = limits_from(arguments.limit, known=arguments.limit_names)
+    if not limits.bounds_process:
+        return int(verb.run(arguments, shell))
+    if sys.platform == "win32":
+        raise SettingError("limits on cpu and memory can't be set on this system")
+    from evalgate.bootstrap.limited import run_limited
+
     try:
-        arguments, unknown = _parser(argv).parse_known_args(argv)
-        if unknown:
-            hint = f"see evalgate {arguments.verb} --help"
-            raise SettingError(Problem(f"unknown words {' '.join(unknown)}", hint=hint))
-        verb = import_module(f"evalgate.cli.{arguments.verb}")
-        code: int = verb.run(arguments, shell)
+        return run_limited(limits, lambda: verb.run(arguments, shell), lambda work: _guarded(shell, work))
+    except OverLimit as refusal:
+        if not hasattr(verb, "over_limit"):
+            raise
+        return int(verb.over_limit(arguments, shell, refusal))
+
+
+def _guarded(shell: Shell, work: Callable[[], int]) -> int:
+    """Does the work; the one place where errors end."""
+    try:
+        code = work()
         shell.out.flush()
     except SystemExit as ending:  # argparse has already said what it had to say
         return ending.code if isinstance(ending.code, int) else 2
@@ -67,6 +104,10 @@ def main(argv: Sequence[str], shell: Shell) -> int:
         shell.note(bug_report(error))
         return BUG
     return code
+
+
+def _module(verb: str) -> Any:
+    return import_module(f"evalgate.cli.{_MODULES.get(verb, verb)}")
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
@@ -88,7 +129,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
             add_help=name == chosen,
         )
         if name == chosen:  # the others' options need not be known today
-            import_module(f"evalgate.cli.{name}").configure(options)
+            _module(name).configure(options)
     return parser
 
 
@@ -112,7 +153,6 @@ def bug_report(error: BaseException) -> str:
 def _reader_has_gone() -> int:
     """`evalgate ... | head` is no mistake; the interpreter must not complain about it on its way out."""
     import os
-    import sys
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 128 + 13

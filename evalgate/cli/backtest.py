@@ -17,7 +17,7 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.cli.shell import add_plugins, words
+    from evalgate.cli.shell import add_limits, add_plugins, words
 
     parser.epilog = EXAMPLES
     parser.add_argument("suite", metavar="SUITE", help="project or suite file, or a folder or glob of them")
@@ -25,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "runs", nargs="+", metavar="RUN", help="baseline.zip of a past run, or a folder or glob of them"
     )
     parser.add_argument("--fail-on", type=words, metavar="A,B", help="what would block, over every policy")
+    add_limits(parser, of_the_process=True)
     add_plugins(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 

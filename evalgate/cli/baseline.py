@@ -17,6 +17,8 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The two actions of the verb."""
+    from evalgate.cli.shell import add_limits
+
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="create|show", required=True)
     make, look = "make a baseline from the folder a run left", "what a baseline holds"
@@ -25,6 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")
     show = actions.add_parser("show", help=look, description=f"{look.capitalize()}.")
     show.add_argument("path", metavar="PATH", help="baseline.zip or results.json")
+    for action in (create, show):
+        add_limits(action, of_the_process=True)
     show.add_argument("--json", action="store_true", help="print manifest and summary as JSON")
 
 

@@ -17,9 +17,10 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.cli.shell import words
+    from evalgate.cli.shell import add_limits, words
 
     parser.epilog = EXAMPLES
+    add_limits(parser, of_the_process=True)
     parser.add_argument("base", metavar="BASE", help="the earlier run: baseline.zip or results.json")
     parser.add_argument("head", metavar="HEAD", help="the later run: baseline.zip or results.json")
     parser.add_argument(

@@ -51,11 +51,14 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.cli.formats import chosen_format
     from evalgate.cli.shell import place_of
     from evalgate.errors import SettingError
+    from evalgate.settings.limits import limits_from
 
     if arguments.full and arguments.to != "native":
         raise SettingError("--full is of native traces only")
     form, to_stdout = chosen_format(arguments, shell).form, arguments.output == STDOUT
-    records = sources.trace_files(shell.cwd).read(arguments.traces, ".", form)
+    records = sources.trace_files(shell.cwd, None, limits_from(arguments.limit)).read(
+        arguments.traces, ".", form
+    )
     lines = verbs.converted(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
     written, damaged = 0, 0
     with nullcontext(_Lines(shell)) if to_stdout else verbs.line_file(arguments.output, shell.cwd) as out:

@@ -19,7 +19,10 @@ RESULTS = ".evalgate/results.json"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    from evalgate.cli.shell import add_limits
+
     parser.epilog = EXAMPLES
+    add_limits(parser, of_the_process=True)
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="the id of a scenario")
     add("--suite", metavar="NAME", help="its suite, where several have such a scenario")

@@ -23,7 +23,7 @@ class Chosen(NamedTuple):
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """`--format`, and the suite that describes a format of its own."""
-    from evalgate.cli.shell import add_plugins
+    from evalgate.cli.shell import add_limits, add_plugins
 
     parser.add_argument(
         "--format", metavar="NAME", default=AUTO, help="trace format, if detection should not decide"
@@ -33,6 +33,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         metavar="SUITE",
         help="a suite whose `format` and `custom` say how traces are read; query takes its `prices` too",
     )
+    add_limits(parser)
     add_plugins(parser)
 
 
@@ -55,9 +56,12 @@ def chosen_format(arguments: argparse.Namespace, shell: Shell) -> Chosen:
 def _suite(arguments: argparse.Namespace, shell: Shell) -> Suite:
     from evalgate.bootstrap import sources, verbs
     from evalgate.errors import SettingError
+    from evalgate.settings.limits import limits_from
 
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    configuration = sources.suite_files(shell.cwd).load([arguments.config])
+    configuration = sources.suite_files(shell.cwd, None, limits_from(arguments.limit)).load(
+        [arguments.config]
+    )
     verbs.check_formats(configuration)
     if len(configuration.suites) != 1:
         raise SettingError(

@@ -28,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.formats import add_format
 
     parser.usage = (
-        "evalgate query [-h] [--format NAME] [--config SUITE] [--plugin MODULE] [--number N] [EXPR] TRACE"
+        "evalgate query [-h] [--format NAME] [--config SUITE] [--plugin MODULE] [--number N] "
+        "[--limit NAME=VALUE] [EXPR] TRACE"
     )
     parser.epilog = EXAMPLES
     parser.add_argument(
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.cli.shell import place_of
     from evalgate.errors import Problem, SettingError
     from evalgate.models.trace import DamagedTrace, Trace
+    from evalgate.settings.limits import limits_from
 
     *expressions, pattern = arguments.words
     if len(expressions) > 1:
@@ -52,7 +54,9 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     hint = _order(arguments.words)
     query = _compiled(expressions[0], hint) if expressions else None
     chosen = chosen_format(arguments, shell)
-    records = sources.trace_files(shell.cwd).read([pattern], ".", chosen.form)
+    records = sources.trace_files(shell.cwd, None, limits_from(arguments.limit)).read(
+        [pattern], ".", chosen.form
+    )
     pricer, number, damaged, found = _pricer(chosen), 0, 0, list[Trace]()
     for number, record in enumerate(records, 1):
         if arguments.number not in (None, number):

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.cli.shell import Shell
+    from evalgate.errors import OverLimit
     from evalgate.reporting.table import Loudness
 
 EXAMPLES = """examples:
@@ -21,8 +22,7 @@ OUTPUT_DIR = ".evalgate"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.cli.shell import add_plugins, words
-    from evalgate.settings.limits import LIMITS
+    from evalgate.cli.shell import add_limits, add_plugins, jobs, words
 
     parser.epilog = EXAMPLES
     add = parser.add_argument
@@ -52,8 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=OUTPUT_DIR,
         help=f"where files are written (default {OUTPUT_DIR})",
     )
-    names = ", ".join(sorted(LIMITS))
-    add("--limit", action="append", metavar="NAME=VALUE", default=[], help=f"change a limit: {names}")
+    add(
+        "--jobs",
+        type=jobs,
+        metavar="N",
+        help="processes that judge (default auto: one for less than about 10,000 traces, else one a core)",
+    )
+    add_limits(parser)
     add_plugins(parser)
     add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
@@ -81,9 +86,22 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         limits,
         source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
         progress_to=None if arguments.quiet else shell.err,
+        jobs=arguments.jobs,
     )
     judgement = judge(_request(arguments, shell), tools)
     leave_files(judgement, tools.output)
+    _tell(judgement, arguments, shell)
+    return judgement.exit_code
+
+
+def over_limit(arguments: argparse.Namespace, shell: Shell, refusal: OverLimit) -> int:
+    """A run that passed the limits of its process leaves results that say so, like any that can't be."""
+    from evalgate.application.request import JudgeRequest
+    from evalgate.bootstrap.limited import left_invalid
+
+    request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
+    epoch = shell.environ.get("SOURCE_DATE_EPOCH")
+    judgement = left_invalid(request, refusal, arguments.output_dir, shell.cwd, epoch)
     _tell(judgement, arguments, shell)
     return judgement.exit_code
 

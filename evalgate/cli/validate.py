@@ -17,12 +17,13 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.cli.shell import add_plugins
+    from evalgate.cli.shell import add_limits, add_plugins
 
     parser.epilog = EXAMPLES
     parser.add_argument(
         "configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"
     )
+    add_limits(parser)
     add_plugins(parser)
 
 
@@ -32,9 +33,10 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.quarantine import check_quarantine
     from evalgate.bootstrap import sources, verbs
     from evalgate.reporting.wording import counted
+    from evalgate.settings.limits import limits_from
 
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    files = sources.suite_files(shell.cwd)
+    files = sources.suite_files(shell.cwd, None, limits_from(arguments.limit))
     configuration = files.load(arguments.configs)
     check_quarantine(configuration, verbs.now(shell.environ.get("SOURCE_DATE_EPOCH")).date())
     approvals = verbs.approvals(shell.cwd)

@@ -8,7 +8,7 @@ from evalgate.errors import Problem, SettingError
 from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 MB = 1_000_000
 MAX_DIGITS = 15
@@ -43,24 +43,28 @@ LIMITS: Mapping[str, str] = {
     "unpacked": "a packed file, unpacked, default 2GB",
     "messages": "messages, and tool calls, of one trace, default 100000",
     "traces": "all traces of a run together, default none in a shell, 2GB in the Action",
-    "cpu": "seconds of CPU time to judge, default none in a shell, 60 and more with many traces in the Action",
+    "cpu": "seconds of CPU time to judge, default none in a shell, 60 in the Action",
     "memory": "memory to judge with, default none in a shell, 1GB in the Action",
 }
+PROCESS = ("cpu", "memory")
+"""Those that hold for the process that judges, whatever it reads."""
 COUNTS = {"messages": 5000, "cpu": 120}
 """Those that are no sizes, each with an example."""
 _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
 IN_ACTION = Limits(traces=2_000 * MB)
 
 
-def limits_from(given: Sequence[str], base: Limits | None = None) -> Limits:
+def limits_from(
+    given: Sequence[str], base: Limits | None = None, *, known: Collection[str] = LIMITS
+) -> Limits:
     """Limits from `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
     values: dict[str, int] = {}
     problems = []
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))
         size = _count(value) if name in COUNTS else _size(value)
-        if name not in LIMITS:
-            problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(LIMITS)}"))
+        if name not in known:
+            problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(known)}"))
         elif size is None:
             kind, example = (
                 ("number", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")

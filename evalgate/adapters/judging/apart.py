@@ -28,9 +28,6 @@ def start_and_wait(program: Sequence[str], place: Place, bounds: Bounds) -> None
     _at_work.add(pid)
     try:
         ending = ending_of(pid, bounds.wall, group=True)
-    except BaseException:
-        end_all()
-        raise
     finally:
         _at_work.discard(pid)
     refusal = over_limit(ending, bounds, place.reading())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LOOK_AGAIN_S = 0.02
 MB = 1_000_000
+BROKEN_OFF = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS})
+"""How compiled libraries end where they get no memory."""
 
 
 class Ending(NamedTuple):
@@ -28,7 +30,12 @@ class Ending(NamedTuple):
 
 def ending_of(pid: int, seconds: float | None, *, group: bool = False) -> Ending:
     """Waits for a process of ours and ends it when its time is up; its whole `group` where it leads one."""
-    is_late = not _has_ended(pid, seconds)
+    try:
+        is_late = not _has_ended(pid, seconds)
+    except BaseException:  # we are told to go: it goes too
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
     if is_late:
         os.kill(pid, signal.SIGKILL)
     if group:
@@ -72,7 +79,7 @@ def over_limit(ending: Ending, bounds: Bounds, reading: str) -> OverLimit | None
 
 
 def _reason(ending: Ending, bounds: Bounds) -> str | None:
-    memory = "" if bounds.memory is None else f", {bounds.memory // MB:,} MB"
+    memory = "" if bounds.memory is None else f" ({bounds.memory // MB:,} MB)"
     if ending.is_late:
         return f"judging took longer than {bounds.wall:,.0f} seconds"
     if ending.code == OUT_OF_MEMORY:
@@ -80,7 +87,8 @@ def _reason(ending: Ending, bounds: Bounds) -> str | None:
     if ending.code >= 0:
         return None
     if -ending.code == signal.SIGXCPU:
-        return f"judging used up its CPU time, {bounds.cpu} seconds"
+        return f"judging used up its CPU time ({bounds.cpu} seconds)"
     if -ending.code == signal.SIGKILL:
         return "judging was ended by the system, for its time or memory"
-    return f"judging broke off (signal {-ending.code}), most likely out of the memory it may use{memory}"
+    for_lack = f", most likely out of the memory it may use{memory}" if -ending.code in BROKEN_OFF else ""
+    return f"judging broke off, signal {-ending.code}{for_lack}"
