@@ -88,6 +88,18 @@ def settings_flaw(settings: GoldenSettings) -> Flaw | None:
     return None
 
 
+def due_flaws(golden: Golden) -> Iterator[Flaw]:
+    """What is wrong with a golden in itself: its id, and turns that it does not have."""
+    if "*" in golden.id:
+        yield Flaw(("id",), "a golden is one conversation: its `id` has no `*`")
+    turns = max(len(golden.user_messages), len(golden.golden_responses))
+    for name in DUE:
+        for at, entry in enumerate(getattr(golden, name)):
+            turn = due(entry).turn
+            if turn is not None and turn >= turns:
+                yield Flaw((name, at), f"`{entry}` is due in turn {turn + 1} of {turns}")
+
+
 def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
     """Dimensions that the golden, or else its suite, switches off."""
     found: list[IssueCategory] = []
@@ -100,17 +112,11 @@ def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCa
 
 def _flaws(rules: GoldenRules, weighed: int, assertions: Sequence[Assertion]) -> Iterator[Flaw]:
     golden, turns = rules.golden, rules.turns
-    if "*" in golden.id:
-        yield Flaw(("id",), "a golden is one conversation: its `id` has no `*`")
+    yield from due_flaws(golden)
     if not sum(rules.weights.of(name) for name in rules.dimensions):
         yield Flaw(
             (), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight"
         )
-    for name in DUE:
-        for at, entry in enumerate(getattr(golden, name)):
-            turn = due(entry).turn
-            if turn is not None and turn >= turns:
-                yield Flaw((name, at), f"`{entry}` is due in turn {turn + 1} of {turns}")
     if weighed > turns:
         yield Flaw(("turn_weights",), f"{weighed} weights for {turns} turns")
     if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):

@@ -8,7 +8,7 @@ from evalgate.measures.means import mean_amount
 from evalgate.measures.turn_alignment import align
 from evalgate.models.trace_view import view_of
 from evalgate.records import dataclass
-from evalgate.scoring.golden.memories import listed, retrieved
+from evalgate.scoring.golden.memories import MEMORY_TOOLS, listed, retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Beside(NamedTuple):
 
 def laid_beside(rules: GoldenRules, trace: Trace) -> list[Beside]:
     """Every turn of both, in order. Raises TooLongError."""
-    golden, turns = rules.golden, _turns(trace, rules.memory_tools)
+    golden, turns = rules.golden, turns_of(trace, rules.memory_tools)
     said = [_at(golden.user_messages, number) for number in range(rules.turns)]
     steps = align(said, [turn.user for turn in turns])
     return [_beside(step, golden, turns) for step in steps]
@@ -73,7 +73,8 @@ def _at(texts: Sequence[str], number: int | None) -> str | None:
     return texts[number] if number is not None and number < len(texts) else None
 
 
-def _turns(trace: Trace, memory_tools: Sequence[str]) -> list[ActualTurn]:
+def turns_of(trace: Trace, memory_tools: Sequence[str] = MEMORY_TOOLS) -> list[ActualTurn]:
+    """What was said and done, by what the user said; a trace without a user is one turn."""
     exchanges: list[dict[str, Any]] = view_of(trace).get("exchanges") or []
     if not exchanges and (trace.messages or trace.tool_calls):
         whole = trace.response["content"]

@@ -1,0 +1,75 @@
+"""Goldens out of what others wrote: files of goldens, and eval sets of what an agent is expected to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from evalgate.application.golden_from_trace import golden_from_trace
+from evalgate.errors import SuiteError
+from evalgate.evaluators.flaws import flaws_of
+from evalgate.records import replace
+from evalgate.suite.golden_file import GoldenEntry
+from evalgate.suite.golden_rules import due_flaws, golden_of
+from evalgate.suite.mistakes import Mistakes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.evaluators.flaws import Path
+    from evalgate.models.golden import Golden
+    from evalgate.models.trace import Trace
+    from evalgate.suite.mistakes import Document
+
+ITEMS = "goldens"
+
+
+def goldens_in(documents: Iterable[Document]) -> list[Golden]:
+    """The goldens that documents write down: one, a list of them, or a mapping with `goldens`.
+
+    What says how to judge them in a suite is checked and left behind. Raises SuiteError with every mistake.
+    """
+    mistakes = Mistakes()
+    found: list[Golden] = []
+    for document in documents:
+        for path, value in _values(document.value):
+            golden = _golden(document, path, value, mistakes)
+            if golden is not None:
+                found.append(golden)
+    if mistakes.problems:
+        raise SuiteError(*mistakes.problems)
+    return found
+
+
+def expected_goldens(traces: Sequence[Trace], *, creator: str | None = None) -> list[Golden]:
+    """The goldens of an eval set's cases; one without a name is called by its number."""
+    return [
+        replace(
+            golden_from_trace(trace, trace.scenario_id or f"case-{number}", creator=creator),
+            tags=tuple(tag for tag in trace.tags if tag != "expected"),
+        )
+        for number, trace in enumerate(traces, 1)
+    ]
+
+
+def _values(value: Any) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict) and set(value) == {ITEMS} and isinstance(value[ITEMS], list):
+        yield from (((ITEMS, number), each) for number, each in enumerate(value[ITEMS]))
+    elif isinstance(value, list):
+        yield from (((number,), each) for number, each in enumerate(value))
+    else:
+        yield (), value
+
+
+def _golden(document: Document, path: Path, value: Any, mistakes: Mistakes) -> Golden | None:
+    try:
+        entry = GoldenEntry.model_validate(value)
+    except ValidationError as error:
+        for flaw in flaws_of(error, GoldenEntry):
+            mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
+        return None
+    golden = golden_of(entry)
+    for flaw in due_flaws(golden):
+        mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
+    return golden
