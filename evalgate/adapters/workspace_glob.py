@@ -158,7 +158,7 @@ class Walk:
         return OverLimit(Problem(problem, Location(self._show(folder)), "name the folder more closely"))
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
-        if not entry.is_dir():
+        if not _leads_to(entry.is_dir):
             return False
         self._note_link(entry)
         return True
@@ -166,7 +166,7 @@ class Walk:
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
         if entry.is_symlink():
             self._note_link(entry)
-        return entry.is_file()
+        return _leads_to(entry.is_file)
 
     def _note_link(self, entry: os.DirEntry[str]) -> None:
         if not entry.is_symlink():
@@ -180,6 +180,14 @@ class Walk:
             shown = self._show(entry.path).encode("unicode_escape", "backslashreplace").decode("ascii")
             problem = "the file name holds control characters or is not UTF-8"
             raise RefusedPath(Problem(problem, Location(shown), "rename it"))
+
+
+def _leads_to(kind: Callable[[], bool]) -> bool:
+    """Whether an entry is of a kind. A link that leads in a circle is of none."""
+    try:
+        return kind()
+    except OSError:
+        return False
 
 
 def refused_link(shown: str) -> RefusedPath:

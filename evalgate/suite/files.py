@@ -17,6 +17,12 @@ def _number_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def _no_other_kind_of_one(value: Any) -> Any:
+    """`true` and `1.0` equal 1 in Python; as text they are refused like any other version."""
+    return value if type(value) is int else str(value)
+
+
+Version = Annotated[Literal[1], BeforeValidator(_no_other_kind_of_one)]
 Id = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=MAX_ID_LENGTH)]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
@@ -163,7 +169,7 @@ class SuiteFile(Closed):
     It has scenarios or goldens, or both. What goldens and `golden` may say is checked where a suite has any.
     """
 
-    version: Literal[1] = 1
+    version: Version = 1
     suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = None
     description: Text | None = None
     traces: Globs | None = None
@@ -186,7 +192,7 @@ class SuiteFile(Closed):
 class ProjectFile(Closed):
     """`evalgate.yaml` as written."""
 
-    version: Literal[1]
+    version: Version
     suites: Globs
     defaults: Defaults = Defaults.unsaid()
     prices: Prices = Field(default_factory=dict)

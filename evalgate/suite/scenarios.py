@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from evalgate.errors import OverLimit, Problem
 from evalgate.evaluators.flaws import MOST_TOLD, Flaw, Path
@@ -129,9 +130,10 @@ class Scenarios:
     def _refuse_doubles(self) -> None:
         seen: set[str] = set()
         for index, entry in enumerate(self._file.scenarios):
-            if entry.id in seen:
+            looks = normalize("NFC", entry.id)  # two spellings of one letter look the same
+            if looks in seen:
                 self._flaw(("scenarios", index, "id"), f"scenario `{entry.id}` stands twice in this suite")
-            seen.add(entry.id)
+            seen.add(looks)
 
     def _flaw(self, path: Path, message: str, hint: str | None = None) -> None:
         self._mistakes.add(self._document, Flaw(path, message, hint))

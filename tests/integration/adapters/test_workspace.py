@@ -183,6 +183,13 @@ def test_links_are_followed_in_a_shell_and_a_file_is_found_once(tree):
     assert "traces/dead.json" not in found
 
 
+def test_a_link_that_leads_in_a_circle_is_no_file_in_a_shell_and_refused_in_a_job(tree):
+    link(tree, "traces/circle.json", "circle.json")
+    assert "traces/circle.json" not in paths(shell(tree).expand("traces/*.json"))
+    with pytest.raises(RefusedPath, match="symbolic links are not followed"):
+        inside(tree).expand("traces/*.json")
+
+
 def test_a_root_that_is_itself_reached_by_a_link_is_fine(tree):
     (tree.parent / "alias").symlink_to(tree)
     alias = str(tree.parent / "alias")

@@ -96,6 +96,8 @@ BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
     ("text", "place", "part"),
     [
         ("version: 2\nsuite: s\n" + BODY, "s.yaml:1:1", "`version` must be 1, not"),
+        ("version: true\nsuite: s\n" + BODY, "s.yaml:1:1", "`version` must be 1, not"),
+        ("version: 1.0\nsuite: s\n" + BODY, "s.yaml:1:1", "`version` must be 1, not"),
         (HEAD, "s.yaml:1:1", "`scenarios` is missing (a suite has `scenarios`"),
         ("prompt: hello\n", "s.yaml:1:1", "`scenarios` is missing (a suite has `scenarios`"),
         (HEAD + "scenarios: []\n", "s.yaml:4:1", "at least 1"),
@@ -119,6 +121,13 @@ BODY = "scenarios:\n  - id: a\n    assertions:\n      - {contains: x}\n"
         (HEAD + "scenarios: [{id: a}]\n", "s.yaml:4:13", "checks nothing"),
         (HEAD + "scenarios: [{id: a, assertions: [{contains: x, weight: 0}]}]\n", "s.yaml:4:13", "sum to 0"),
         (HEAD + BODY + "  - id: a\n    assertions: [{contains: y}]\n", "s.yaml:8:5", "stands twice"),
+        (
+            HEAD
+            + "scenarios:\n  - {id: caf\u00e9, assertions: [{contains: y}]}\n"
+            + "  - {id: cafe\u0301, assertions: [{contains: y}]}\n",
+            "s.yaml:6:6",
+            "stands twice",
+        ),
         (HEAD + "scenarios: [{id: '', assertions: [{contains: x}]}]\n", "s.yaml:4:14", "at least 1"),
         (
             HEAD + f"scenarios: [{{id: {'x' * 513}, assertions: [{{contains: x}}]}}]\n",
