@@ -22,7 +22,7 @@ from evalgate.reporting.exports.results_json import load as load_results
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.trace import Trace
+    from evalgate.models.trace import Source, Trace
     from evalgate.ports import Files, TraceSpool
 
 
@@ -56,15 +56,29 @@ class Spool:
         self._seen: set[tuple[str, int | None, int | None]] = set()
         self.left_out = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is kept."""
+        return self.left_out > 0
+
     def add(self, trace: Trace) -> None:
         """Keeps one trace; one that two suites read is kept once."""
-        source = trace.source
+        if self._is_new(trace.source):
+            self._keep(line_of(trace))
+
+    def take(self, source: Source, line: bytes | None) -> None:
+        """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
+        if self._is_new(source):
+            self._keep(line)
+
+    def _is_new(self, source: Source) -> bool:
         place = (source.path, source.line, source.record)
-        if place in self._seen:
-            return
+        is_new = place not in self._seen
         self._seen.add(place)
-        line = orjson.dumps(redact_value(to_document(trace)), option=orjson.OPT_APPEND_NEWLINE)
-        if self.left_out or self._size + len(line) > self._limits.unpacked:
+        return is_new
+
+    def _keep(self, line: bytes | None) -> None:
+        if line is None or self.left_out or self._size + len(line) > self._limits.unpacked:
             self.left_out += 1  # and all after it: what is left out is left out from the end
             return
         self._size += len(line)
@@ -78,6 +92,11 @@ class Spool:
     def close(self) -> None:
         """Drops what was kept."""
         self._file.close()
+
+
+def line_of(trace: Trace) -> bytes:
+    """The line of a trace in a baseline: redacted."""
+    return orjson.dumps(redact_value(to_document(trace)), option=orjson.OPT_APPEND_NEWLINE)
 
 
 class BaselineZips:

@@ -17,6 +17,7 @@ from evalgate.records import dataclass, field, replace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from evalgate.application.judged import JudgedRecord
     from evalgate.models.results import ResultsDoc
     from evalgate.models.run import ScenarioResult
     from evalgate.models.trace import TraceRecord
@@ -34,6 +35,7 @@ class Pair:
     new: Suite
     changed: frozenset[str]  # ids of entries, as either side writes them
     entries: tuple[Entries, Entries]
+    suite: Suite  # the old one, with the checks of what differs
     evaluation: SuiteEvaluation
     is_full: bool = False
 
@@ -53,17 +55,35 @@ class Crossing:
 
     def see(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
         """Judges one recording of a suite once more. `own_id` is its scenario id before any suite's word."""
-        pair = self.pairs.get(suite.name)
-        if pair is None or pair.is_full:
-            return
-        self._seen += 1
-        if self._seen > MOST_TWICE:
-            pair.is_full = True
+        pair = self._next(suite)
+        if pair is None:
             return
         given = record.scenario_id
         record.scenario_id = own_id
         pair.evaluation.add(record)
         record.scenario_id = given
+
+    def take(self, suite: Suite, judged: JudgedRecord | None) -> None:
+        """Takes in what a worker judged; None where it was told that no more are needed."""
+        pair = self._next(suite)
+        if pair is not None and judged is not None:
+            pair.evaluation.take(judged)
+
+    def wants(self, suite: Suite) -> bool:
+        """Whether recordings of the suite are still judged twice."""
+        pair = self.pairs.get(suite.name)
+        return pair is not None and not pair.is_full and self._seen < MOST_TWICE
+
+    def _next(self, suite: Suite) -> Pair | None:
+        """What judges one more recording of a suite, None where none is to be."""
+        pair = self.pairs.get(suite.name)
+        if pair is None or pair.is_full:
+            return None
+        self._seen += 1
+        if self._seen > MOST_TWICE:
+            pair.is_full = True
+            return None
+        return pair
 
     def now_by_old(self, key: ScenarioKey, trials: int) -> Judged | None:
         """How the run's recordings stand by the baseline's rules."""
@@ -90,12 +110,14 @@ def crossing_of(old: Configuration, new: Configuration, before: ResultsDoc) -> C
         if suite.name in now and suite.written is not now[suite.name].written:
             changed = _changed(suite, now[suite.name])
             if changed:
+                judged = only(suite, changed)
                 pairs[suite.name] = Pair(
                     suite,
                     now[suite.name],
                     changed,
                     (Entries(suite), Entries(now[suite.name])),
-                    SuiteEvaluation(only(suite, changed), earlier),
+                    judged,
+                    SuiteEvaluation(judged, earlier),
                 )
     return Crossing(pairs)
 

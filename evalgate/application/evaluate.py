@@ -81,7 +81,7 @@ def evaluate(
                 warnings.add_pricing(record)
         if evaluation.overlap is not None:
             warnings.add_overlap(evaluation.overlap, suite)
-        _bound(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
+        bound_scenarios(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
         suites.append(evaluation.result())
         if not suites[-1].traces:
             warnings.add_nothing_found(patterns, suite)
@@ -89,6 +89,7 @@ def evaluate(
     return Run(suites, unclaimed, warnings.told())
 
 
-def _bound(found: int, most: int) -> None:
+def bound_scenarios(found: int, most: int) -> None:
+    """Raises OverLimit for more scenarios than a run may have."""
     if found > most:
         raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")

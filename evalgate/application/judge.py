@@ -12,7 +12,8 @@ from evalgate.application.baseline import NAME, parts_of, take_in
 from evalgate.application.behaviour import Witness, add_behaviour
 from evalgate.application.changed_rules import Shelf, changed_rules, remarks
 from evalgate.application.earlier import Earlier
-from evalgate.application.evaluate import TraceChoice, evaluate
+from evalgate.application.evaluate import TraceChoice
+from evalgate.application.evaluating import evaluated
 from evalgate.application.formats import format_problems
 from evalgate.application.freshness import judge_freshness, present_of
 from evalgate.application.policies import policies_of
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import Comparison
     from evalgate.models.results import ResultsDoc
     from evalgate.models.run import Run
-    from evalgate.models.trace import Trace
     from evalgate.ports import (
         BaselineFiles,
         Clock,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         TraceArchive,
         TraceSource,
     )
+    from evalgate.ports.engines import Workshops
     from evalgate.suite.models import Configuration
 
 
@@ -63,6 +64,7 @@ class Tools:
     progress: Progress
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
+    workshops: Workshops | None = None
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
@@ -90,16 +92,11 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     spool = tools.baselines.spool() if request.make_baseline_zip else None
     witness, rules = Witness(), changed_rules(configuration, known, _shelf(tools))
     try:
-        run = evaluate(
-            configuration,
-            tools.traces,
-            TraceChoice(
-                *(request.traces, request.form, Earlier(known.results), tools.prices, witness),
-                crossing=rules.crossing,
-            ),
-            tools.progress,
-            keep=spool.add if spool is not None else _drop,
+        earlier = Earlier(known.results)
+        choice = TraceChoice(
+            *(request.traces, request.form, earlier, tools.prices, witness), crossing=rules.crossing
         )
+        run = evaluated(configuration, tools, choice, spool)
         known, comparison = _compared(run, known, policies)
         known = _with_behaviour(run, known, comparison, witness, tools.baselines)
         rules.tell_causes(run, known, comparison, policies)
@@ -136,10 +133,6 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
 def _shelf(tools: Tools) -> Shelf:
     return Shelf(tools.baselines, tools.traces, tools.prices)
-
-
-def _drop(_: Trace) -> None:
-    """Nothing is kept where no baseline is made."""
 
 
 def _compared(run: Run, known: KnownBaseline, policies: Policies) -> tuple[KnownBaseline, Comparison | None]:

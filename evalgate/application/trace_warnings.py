@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.measures.json_values import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.application.claims import Overlap
     from evalgate.models.trace import Source, Trace, Warning_
@@ -21,7 +21,9 @@ MAX_WARNINGS = 50
 class Warnings:
     """What traces warn about: each message once, with its first place and how many traces share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = MAX_WARNINGS) -> None:
+        """At most `most` messages are told one by one."""
+        self._most = most
         self._first: dict[tuple[str, str], Warning_] = {}
         self._traces: Counter[tuple[str, str]] = Counter()
         self._untold: Counter[str] = Counter()
@@ -32,13 +34,34 @@ class Warnings:
         """Takes in what one trace warns about."""
         for warning in trace.warnings:
             key = warning["code"], warning["message"]
-            if key not in self._first:
-                if len(self._first) == MAX_WARNINGS:
-                    self._untold[warning["code"]] += 1
-                    continue
+            if key in self._first:
+                self._traces[key] += 1
+            else:
                 place = " ".join(filter(None, (place_of(trace.source), warning["where"])))
-                self._first[key] = {**warning, "where": place}
-            self._traces[key] += 1
+                self._begin({**warning, "where": place}, 1)
+
+    def counted(self) -> tuple[list[tuple[Warning_, int]], dict[str, int]]:
+        """Each message with its first place and how many traces share it; models without price likewise."""
+        return [(each, self._traces[key]) for key, each in self._first.items()], dict(self._unpriced)
+
+    def take(self, counted: Iterable[tuple[Warning_, int]], unpriced: Mapping[str, int]) -> None:
+        """Takes in what was counted elsewhere, of traces that come after those seen so far."""
+        for warning, traces in counted:
+            key = warning["code"], warning["message"]
+            if key in self._first:
+                self._traces[key] += traces
+            else:
+                self._begin(warning, traces)
+        self._unpriced.update(unpriced)
+
+    def _begin(self, warning: Warning_, traces: int) -> None:
+        """A message that is new, told one by one as long as there is room."""
+        if len(self._first) == self._most:
+            self._untold[warning["code"]] += traces
+        else:
+            key = warning["code"], warning["message"]
+            self._first[key] = warning
+            self._traces[key] += traces
 
     def add_pricing(self, trace: Trace) -> None:
         """Takes in which models a trace could not be priced for, though there are prices."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.baseline_zip import BaselineZips
     from evalgate.adapters.fingerprints import FileFingerprints
     from evalgate.adapters.suite_files import SuiteFiles
+    from evalgate.adapters.trace_formats.limits import TraceLimits
     from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.adapters.workspace import Workspace
     from evalgate.ports import PriceTable
@@ -40,18 +41,22 @@ def suite_files(
 
 def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:
     """Where traces come from."""
-    from evalgate.adapters.trace_formats.limits import TraceLimits
     from evalgate.adapters.trace_formats.source import TraceFiles
 
-    bounds = bounds or Limits()
-    limits = TraceLimits(
+    return TraceFiles(workspace(cwd, root), trace_limits(bounds or Limits()))
+
+
+def trace_limits(bounds: Limits) -> TraceLimits:
+    """How much of the traces is read."""
+    from evalgate.adapters.trace_formats.limits import TraceLimits
+
+    return TraceLimits(
         record_bytes=bounds.record,
         together_bytes=bounds.together,
         unpacked_file_bytes=bounds.unpacked,
         total_bytes=bounds.traces,
         messages=bounds.messages,
     )
-    return TraceFiles(workspace(cwd, root), limits)
 
 
 def baseline_files(cwd: str, root: str | None = None) -> BaselineZips:

@@ -10,6 +10,7 @@ from evalgate.bootstrap.sources import (
     price_list,
     suite_files,
     trace_files,
+    trace_limits,
     workspace,
 )
 from evalgate.errors import Problem, SettingError
@@ -36,22 +37,31 @@ def shell_tools(
     *,
     source_date_epoch: str | None,
     progress_to: TextIO | None,
+    jobs: int | None = 1,
 ) -> Tools:
-    """What the judge works with in a shell, where what a person names is trusted."""
+    """What the judge works with in a shell, where what a person names is trusted.
+
+    `jobs` processes judge, as many as it takes where that is None.
+    """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import OutputFolder
+    from evalgate.adapters.seen_files import SeenFiles
     from evalgate.adapters.terminal import Quiet, progress_for
+    from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.application.judge import Tools
+    from evalgate.bootstrap.workshops import LocalWorkshops
 
+    files, limits = SeenFiles(workspace(cwd)), trace_limits(bounds)
     return Tools(
         suite_files(cwd, None, bounds),
-        trace_files(cwd, None, bounds),
+        TraceFiles(files, limits),
         baseline_files(cwd),
         OutputFolder(output_dir, cwd),
         SystemClock(source_date_epoch),
         Quiet() if progress_to is None else progress_for(progress_to, quiet=False),
         price_list(),
         fingerprints(cwd),
+        LocalWorkshops(files, limits, jobs),
     )
 
 

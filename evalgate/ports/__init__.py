@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import BaselineInfo
     from evalgate.models.results import ResultsDoc
     from evalgate.models.template_file import TemplateFile
-    from evalgate.models.trace import Trace, TraceRecord
+    from evalgate.models.trace import Source, Trace, TraceRecord
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration
@@ -48,6 +48,9 @@ class Files(Protocol):
 
     def open(self, file: FoundFile) -> BinaryIO:
         """The file's bytes as a stream; refuses what is no regular file."""
+
+    def size(self, file: FoundFile) -> int:
+        """Bytes of the file as it lies there; 0 where that can't be told, which reading will tell."""
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """A whole file of at most `limit` bytes; `what` names it in the error."""
@@ -136,8 +139,15 @@ class BaselineFiles(Protocol):
 class TraceSpool(Protocol):
     """Traces on their way into a baseline, kept out of memory."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is kept."""
+
     def add(self, trace: Trace) -> None:
         """Keeps one trace, redacted."""
+
+    def take(self, source: Source, line: bytes | None) -> None:
+        """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
 
     def close(self) -> None:
         """Drops what was kept."""

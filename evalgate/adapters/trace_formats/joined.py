@@ -38,12 +38,17 @@ class Joined:
 
     def records(self, again: Again) -> Iterator[TraceRecord]:
         """The traces of each group of files that share a key, in the order of the groups' first files."""
-        for group in _groups(self._parts):
-            read = _records if group[0].format.reader.headed is None else _headed_records
-            yield from compare_durations(read(group, again))
+        for group in groups_of(self._parts):
+            yield from records_of_group(group, again)
 
 
-def _groups(parts: list[Part]) -> list[list[Part]]:
+def records_of_group(group: list[Part], again: Again) -> Iterator[TraceRecord]:
+    """The traces of files that belong together, read again as far as they were let go."""
+    read = _records if group[0].format.reader.headed is None else _headed_records
+    return compare_durations(read(group, again))
+
+
+def groups_of(parts: list[Part]) -> list[list[Part]]:
     """Parts that share a key, also by way of others, belong together."""
     group_of: dict[tuple[str, str], list[Part]] = {}
     groups: list[list[Part]] = []

@@ -31,10 +31,10 @@ class Budget:
 
     def __init__(self, total: int | None) -> None:
         self._total = total
-        self._used = 0
+        self.used = 0
 
     def take(self, size: int) -> None:
         """Uses up some of it; raises OverLimit when there is no more."""
-        self._used += size
-        if self._total is not None and self._used > self._total:
+        self.used += size
+        if self._total is not None and self.used > self._total:
             raise OverLimit(Problem(f"the traces are larger than {self._total:,} bytes together"))

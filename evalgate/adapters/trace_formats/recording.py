@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalgate.adapters.trace_formats.limits import Budget, TraceLimits
+    from evalgate.ports.batches import Stretch
 
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
@@ -22,6 +23,7 @@ OTHER_MAGIC = {
     b"\xfe\xff": "UTF-16 text; write it as UTF-8",
 }
 CHUNK = 1 << 16
+INFINITE = 1 << 63
 
 
 class Line(NamedTuple):
@@ -32,14 +34,23 @@ class Line(NamedTuple):
 
 
 class Recording:
-    """Reads a file line by line or whole; damaged packing is a TraceError, too much in all an OverLimit."""
+    """Reads a file line by line or whole; damaged packing is a TraceError, too much in all an OverLimit.
 
-    def __init__(self, raw: BinaryIO, limits: TraceLimits, budget: Budget) -> None:
+    With a `stretch` only the lines of that part of it, which is text and not packed.
+    """
+
+    def __init__(
+        self, raw: BinaryIO, limits: TraceLimits, budget: Budget, stretch: Stretch | None = None
+    ) -> None:
         self._limits = limits
         self._budget = budget
-        self._position = self._counted = 0  # bytes read twice are counted once
+        self._start, self._end, self._lines_before = 0, INFINITE, 0
+        if stretch is not None:
+            self._start, self._end = stretch.start, stretch.end
+            self._lines_before = stretch.first_line - 1
+        self._position = self._counted = self._start  # bytes read twice are counted once
         self._largest: int | None = None
-        self._stream = self._unpacked(raw)
+        self._stream = self._unpacked(raw) if stretch is None else _sought(raw, stretch.start)
 
     def head(self) -> bytes:
         """The first bytes, unpacked."""
@@ -57,8 +68,8 @@ class Recording:
         """The lines that are not blank, from the start of the file."""
         self._rewind()
         most = self._limits.record_bytes + 2  # a record and how a line may end
-        number = 0
-        while data := self._take(self._stream.readline, most + 1):
+        number = self._lines_before
+        while self._position < self._end and (data := self._take(self._stream.readline, most + 1)):
             number += 1
             stripped = data.strip()
             if number == 1:
@@ -85,9 +96,9 @@ class Recording:
         return gzip.open(raw)  # type: ignore[return-value]
 
     def _rewind(self) -> None:
-        if self._position:
-            self._position = 0
-            self._stream.seek(0)
+        if self._position != self._start:
+            self._position = self._start
+            self._stream.seek(self._start)
 
     def _skip_line(self, read: bytes) -> None:
         while read and not read.endswith(b"\n"):
@@ -105,3 +116,8 @@ class Recording:
             self._budget.take(self._position - self._counted)
             self._counted = self._position
         return data
+
+
+def _sought(raw: BinaryIO, start: int) -> BinaryIO:
+    raw.seek(start)
+    return raw

@@ -10,7 +10,7 @@ from evalgate.adapters.trace_formats import detect
 from evalgate.adapters.trace_formats.building import records_of
 from evalgate.adapters.trace_formats.fields import keys_of
 from evalgate.adapters.trace_formats.naming import name_of_damaged
-from evalgate.adapters.trace_formats.recording import BOM, Line, Recording
+from evalgate.adapters.trace_formats.recording import BOM, GZIP, Line, Recording
 from evalgate.adapters.trace_formats.strict_json import decode, decode_leniently
 from evalgate.errors import TraceError
 from evalgate.models.trace import DamagedTrace, Source
@@ -72,6 +72,29 @@ class TraceFile:
         else:
             yield from self._document(recording.whole())
 
+    def format_of_lines(self, recording: Recording) -> Format | None:
+        """The format of a file whose lines are records of their own; None for every other file.
+
+        Such a file can be read in stretches, each with `records_of_lines`.
+        """
+        head = recording.head()
+        if head.startswith(GZIP) or detect.packed(head) is not None:
+            return None
+        recording.require_text()
+        lines = recording.lines()
+        first, second = next(lines, None), next(lines, None)
+        if first is None or second is None or (first.data is not None and not _is_complete(first.data)):
+            return None
+        known = self._format
+        if known is None:
+            values = self._decoded_ahead(self._look_ahead(chain([first, second], lines)))
+            known = detect.detect(values)
+        return None if known.together else known
+
+    def records_of_lines(self, recording: Recording) -> Iterator[TraceRecord | Part]:
+        """The records of some lines of a file of a known format."""
+        return self._lines(recording.lines())
+
     def _packed(self, packed: Format, recording: Recording) -> Iterator[TraceRecord | Part]:
         self._format = packed
         data = recording.whole(self._limits.together_bytes)
@@ -115,8 +138,7 @@ class TraceFile:
     def _lines(self, lines: Iterator[Line]) -> Iterator[TraceRecord | Part]:
         if self._format is None:
             ahead = self._look_ahead(lines)
-            values = (decode_leniently(line.data) for line in ahead if line.data is not None)
-            self._format = detect.detect(value for value in values if value is not None)
+            self._format = detect.detect(self._decoded_ahead(ahead))
             lines = chain(ahead, lines)
         if self._format.together:
             yield from self._lines_together(self._format, lines)
@@ -167,6 +189,10 @@ class TraceFile:
             if size > self._limits.record_bytes:
                 break
         return ahead
+
+    def _decoded_ahead(self, ahead: Iterable[Line]) -> Iterator[Any]:
+        values = (decode_leniently(line.data) for line in ahead if line.data is not None)
+        return (value for value in values if value is not None)
 
     def _of_value(self, value: Any, source: Source, size: int) -> Iterator[TraceRecord | Part]:
         try:

@@ -1,0 +1,205 @@
+"""What a worker does: the traces of one batch judged, without knowing of any other."""
+
+from __future__ import annotations
+
+import marshal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.application.behaviour import is_worse
+from evalgate.application.claims import Claims
+from evalgate.application.packing import Packer
+from evalgate.application.pricing import Pricer
+from evalgate.application.suite_evaluation import damaged_trial, judge_trace, named, ref_of
+from evalgate.application.trace_warnings import Warnings
+from evalgate.errors import InvalidInput
+from evalgate.gate.behaviour import rank
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.run import TraceRef
+from evalgate.models.trace import DamagedTrace, Trace
+from evalgate.reporting.exports.bounded import bounded_evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.application.claims import Candidate
+    from evalgate.application.earlier import Earlier
+    from evalgate.application.evaluate import TraceChoice
+    from evalgate.models.trace import TraceRecord
+    from evalgate.ports.batches import Batch, BatchSource
+    from evalgate.suite.custom import Custom
+    from evalgate.suite.models import Configuration, Suite
+
+    Row = tuple[Any, ...]
+
+
+class Task(NamedTuple):
+    """One batch for one suite; whether its traces are kept for a baseline and judged by its rules too."""
+
+    suite: int
+    batch: Batch
+    keeps: bool = False
+    crosses: bool = False
+
+
+class BatchJudge:
+    """Judges batches; made once for a run and then sent, or forked, to where the work is done.
+
+    `line_of` makes the line of a trace in a baseline.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        choice: TraceChoice,
+        source: BatchSource,
+        line_of: Callable[[Trace], bytes],
+    ) -> None:
+        crossed = {} if choice.crossing is None else choice.crossing.pairs
+        self._source, self._line_of = source, line_of
+        self._benches = [
+            _Bench(
+                Pricer(suite.prices, choice.prices),
+                choice.of(suite)[2],
+                _SuiteJudge(suite, choice.earlier, is_watched=True),
+                _SuiteJudge(crossed[suite.name].suite, choice.earlier) if suite.name in crossed else None,
+            )
+            for suite in configuration.suites
+        ]
+
+    def __call__(self, task: Task) -> bytes:
+        """What was found, for `marshal`; a refusal is an answer too."""
+        try:
+            found = self._judged(task)
+        except InvalidInput as error:
+            problems = [(each.message, _plain(each.location), each.hint) for each in error.problems]
+            return marshal.dumps({"refused": error.code, "problems": problems})
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a bug of ours is told by the process that waits)
+            return marshal.dumps({"bug": (type(error).__name__, [_place(error)])})
+        return _dumped(found)
+
+    def _judged(self, task: Task) -> dict[str, Any]:
+        bench = self._benches[task.suite]
+        batch = self._source.open_batch(task.batch, bench.form)
+        packer, warnings = Packer(), Warnings(most=None)
+        rows: list[Row] = []
+        lines: list[bytes] = []
+        bench.judge.begin()
+        for record in batch:
+            rows.append(bench.row(record, packer, crosses=task.crosses))
+            if isinstance(record, Trace):
+                if task.keeps:
+                    lines.append(self._line_of(record))
+                warnings.add(record)
+                warnings.add_pricing(record)
+        told, unpriced = warnings.counted()
+        return {
+            "records": rows,
+            "checks": packer.checks,
+            "calls": packer.calls,
+            "warnings": told,
+            "unpriced": unpriced,
+            "parts": [(tuple(part.file), part.format, sorted(part.keys), *part[3:]) for part in batch.parts],
+            "lines": lines if task.keeps else None,
+            "size": batch.size,
+        }
+
+
+class _Bench(NamedTuple):
+    """What judges the traces of one suite; `crossed` by the rules of the baseline, where those are others."""
+
+    pricer: Pricer
+    form: str | Custom
+    judge: _SuiteJudge
+    crossed: _SuiteJudge | None
+
+    def row(self, record: TraceRecord, packer: Packer, *, crosses: bool) -> Row:
+        if isinstance(record, Trace):
+            self.pricer.price(record)
+        own_id = record.scenario_id
+        judged, again = self.judge.judged(record, packer), None
+        if crosses and self.crossed is not None:
+            given = record.scenario_id
+            record.scenario_id = own_id
+            again = self.crossed.judged(record, packer)
+            record.scenario_id = given
+        if isinstance(record, Trace):
+            return (packer.ref(ref_of(record)), record.trial, record.started_at), judged, again
+        source = record.source
+        bare = TraceRef(None, source.path, source.format, source.sha256, source.line, source.record)
+        return (packer.ref(bare), record.trial, None), judged, again
+
+
+class _SuiteJudge:
+    """Judges records by one suite, each under every scenario that may have it."""
+
+    def __init__(self, suite: Suite, earlier: Earlier, *, is_watched: bool = False) -> None:
+        self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
+        self._claims = Claims(suite)
+        self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
+
+    def begin(self) -> None:
+        """Forgets earlier batches."""
+        self._worst = {}
+
+    def judged(self, record: TraceRecord, packer: Packer) -> Row:
+        """The record's scenario id in this suite, its damage, and its options."""
+        seen, scenario_id = named(self._suite, record)
+        candidates = self._claims.candidates(seen, scenario_id)
+        if isinstance(seen, DamagedTrace):
+            if isinstance(record, Trace):
+                record.kept_view = None
+            damage = seen.fallback_id, seen.trial, packer.trial(damaged_trial(seen))
+            return scenario_id, damage, [(tuple(each), None, None) for each in candidates]
+        is_sure = len(candidates) == 1
+        options = [self._option(seen, each, scenario_id, packer, is_sure=is_sure) for each in candidates]
+        seen.kept_view = None
+        return scenario_id, None, options
+
+    def _option(
+        self, trace: Trace, candidate: Candidate, scenario_id: str | None, packer: Packer, *, is_sure: bool
+    ) -> Row:
+        if candidate.scenario is None:
+            return tuple(candidate), None, None
+        claim = self._claims.made(candidate.scenario, scenario_id)
+        key = ScenarioKey(self._suite.name, claim.id, claim.variant)
+        trace.baseline = self._earlier.of(key)
+        trial = judge_trace(trace, claim)
+        course = None
+        if self._is_watched and trace.baseline is not None and is_worse(trial, trace.baseline):
+            mine = rank(trial.status, trial.score)
+            if key not in self._worst or mine < self._worst[key]:
+                from evalgate.gate.courses import course_of
+
+                course = packer.course(course_of(trace))
+                if is_sure:
+                    self._worst[key] = mine
+        return tuple(candidate), packer.trial(trial), course
+
+
+def _plain(location: Sequence[Any] | None) -> Row | None:
+    return None if location is None else tuple(location)
+
+
+def _place(error: BaseException) -> str:
+    """Where in our own code it went wrong; no text of the error, which may quote a stranger."""
+    where, place = "unknown", error.__traceback__
+    while place is not None:
+        name = str(place.tb_frame.f_globals.get("__name__", ""))
+        if name.startswith("evalgate"):
+            where = f"{name}:{place.tb_lineno}"
+        place = place.tb_next
+    return where
+
+
+def _dumped(found: dict[str, Any]) -> bytes:
+    try:
+        return marshal.dumps(found)
+    except ValueError:  # evidence of an own evaluator that is no plain value: as it would be printed
+        found["checks"] = [_with_plain_evidence(row) for row in found["checks"]]
+        return marshal.dumps(found)
+
+
+def _with_plain_evidence(row: Row) -> Row:
+    return tuple(bounded_evidence(value) if isinstance(value, dict) else value for value in row)

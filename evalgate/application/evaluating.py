@@ -1,0 +1,40 @@
+"""Traces judged here, or by workers where there are enough of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluate import evaluate
+
+if TYPE_CHECKING:
+    from evalgate.application.evaluate import TraceChoice
+    from evalgate.application.judge import Tools
+    from evalgate.models.run import Run
+    from evalgate.models.trace import Trace
+    from evalgate.ports import TraceSpool
+    from evalgate.suite.models import Configuration
+
+
+def evaluated(
+    configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
+) -> Run:
+    """The run; who judged it makes no difference to what is found."""
+    chosen = [choice.of(suite)[:2] for suite in configuration.suites]
+    workshop = None if tools.workshops is None else tools.workshops.open(chosen)
+    if workshop is None:
+        return evaluate(
+            configuration, tools.traces, choice, tools.progress, _drop if spool is None else spool.add
+        )
+    from evalgate.application.batch_judge import BatchJudge
+    from evalgate.application.batched_evaluation import evaluate_in_batches
+
+    source, engine, line_of = workshop
+    try:
+        engine.begin(BatchJudge(configuration, choice, source, line_of))
+        return evaluate_in_batches(configuration, source, choice, tools.progress, engine, spool)
+    finally:
+        engine.close()
+
+
+def _drop(_: Trace) -> None:
+    """Nothing is kept where no baseline is made."""
