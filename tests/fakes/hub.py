@@ -29,6 +29,7 @@ class FakeHub:
         spec.loader.exec_module(self._module)
         self._module.Base.disable_nagle_algorithm = True  # or every answer waits 40 ms
         self._count_requests()
+        self._tell_makers()
         self._folder = folder
         state = folder / "first.json"
         parser = self._module.build_parser()
@@ -68,6 +69,18 @@ class FakeHub:
             return read_body(request)
 
         handler.read_body = counting
+
+    def _tell_makers(self) -> None:
+        """Lets commits say who made them: `author` and `committer` in the state, logins."""
+        api = self._module.Api
+        told = api.o_commit
+
+        def with_makers(itself, sha):
+            known = itself.w.s["commits"][sha]
+            accounts = {role: known[role] for role in ("author", "committer") if role in known}
+            return {**told(itself, sha), **{role: itself.w.user(login) for role, login in accounts.items()}}
+
+        api.o_commit = with_makers
 
     def _settle(self) -> None:
         deadline = time.monotonic() + 0.3
@@ -179,6 +192,14 @@ class FakeHub:
                     "author_association": "NONE",
                 }
             )
+
+    def say(self, body: str, user: str, *, at: float = 60, **other: Any) -> dict[str, Any]:
+        """Somebody comments on pull request 7, so many seconds from now; returns the record."""
+        self.comment(body, user)
+        said = self.state["comments"][-1]
+        stamp = self._module.now_iso(at)
+        said.update(created_at=stamp, updated_at=stamp, **other)
+        return said
 
     def comments_of(self, user: str) -> list[dict[str, Any]]:
         return [comment for comment in self.state["comments"] if comment["user"] == user]

@@ -48,23 +48,46 @@ class FakeRunner:
         token: str = "ghs_write",  # noqa: S107 - test data
         ref: str | None = None,
         after_run: int = 9001,
+        heard: Mapping[str, Any] | None = None,
+        action: str = "created",
         variables: Mapping[str, str] = MappingProxyType({}),
         **inputs: str,
     ) -> dict[str, str]:
         """What the process of the Action finds in its environment.
 
-        `after_run` is the run that a `workflow_run` event tells of; `variables` replace what the runner sets.
+        `after_run` is the run that a `workflow_run` event tells of, `heard` the comment of an `issue_comment`;
+        `variables` replace what the runner sets.
         """
-        asked = SimpleNamespace(event=event, pr=pr, token=token, ref=ref, run_id=after_run, attempt=1)
+        described_as = "workflow_dispatch" if event == "issue_comment" else event
+        asked = SimpleNamespace(event=described_as, pr=pr, token=token, ref=ref, run_id=after_run, attempt=1)
         asked.workspace, asked.debug, asked.no_runtime = self._workspace, False, False
         home = Path(tempfile.mkdtemp(dir=self._folder))
         environ, _ = self._module.world_env(asked, vars(self._hub.info), self._hub.state, home)
+        if heard is not None:
+            environ |= self._told_of(heard, action, Path(environ["GITHUB_EVENT_PATH"]), environ)
         declared = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
         for name, described in declared.items():
             given = inputs.get(name.replace("-", "_"))
             default = self._module.expr(described["default"], {"github.token": token})
             environ[f"INPUT_{name.upper()}"] = default if given is None else given
         return {**environ, **variables}
+
+    def _told_of(
+        self, comment: Mapping[str, Any], action: str, path: Path, environ: Mapping[str, str]
+    ) -> dict[str, str]:
+        """The event of a comment, which the runner's stand-in does not know."""
+        payload = json.loads(path.read_text(encoding="utf-8"))
+        number = comment["issue_number"]
+        is_pull_request = str(number) in self._hub.state["pulls"]
+        issue = {"number": number, **({"pull_request": {"url": "x"}} if is_pull_request else {})}
+        told = {"action": action, "issue": issue, "comment": {**comment, "user": {"login": comment["user"]}}}
+        path.write_text(json.dumps({**payload, **told}), encoding="utf-8")
+        workflow = environ["GITHUB_WORKFLOW_REF"].replace("/evalgate.yml@", "/approve.yml@")
+        return {
+            "GITHUB_EVENT_NAME": "issue_comment",
+            "GITHUB_WORKFLOW_REF": workflow,
+            "GITHUB_JOB": "approve",
+        }
 
     def act(
         self,
