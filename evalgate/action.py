@@ -102,7 +102,10 @@ def _judge(settings: Settings, step: Step, downloads: str) -> JobJudge:
 
 
 def _hide_secrets(settings: Settings, step: Step) -> None:
-    for secret in filter(None, (settings.inputs.github_token, settings.job.runtime_token)):
+    from evalgate.settings.store_place import secrets_in
+
+    tokens = (settings.inputs.github_token, settings.job.runtime_token)
+    for secret in filter(None, (*tokens, *secrets_in(settings.inputs.store_url))):
         step.hide(secret)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalgate.application.commenting import CommentMode
+    from evalgate.application.remembering import Memory
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.ports import (
         ApprovalSource,
@@ -36,6 +37,9 @@ NO_COMMENT = (
     "no comment: on pull requests of forks and of Dependabot the token may not write; see the summary"
 )
 NO_CHECK = "no check run: on pull requests of forks and of Dependabot the token may not write"
+NOTHING_STORED = (
+    "Nothing is stored of this run: `store-url` is empty, as a secret is on pull requests of forks."
+)
 MOST_REASONS = 20
 MOST_DAMAGED = 2
 
@@ -71,6 +75,7 @@ class World:
     checks: CheckRuns | None = None
     artifacts: ArtifactStore | None = None
     reports: ReportFiles | None = None
+    memory: Memory | None = None  # the store that remembers runs, where one was named
     copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of our files, at places the user named
 
 
@@ -81,12 +86,28 @@ def gate_in_action(task: Task, world: World) -> int:
     """
     template = template_from(world.template, world.step)
     request = with_approvals(replace(task.request, template=template), world.approvals, world.proposed)
+    if world.memory is not None:
+        request = world.memory.before(request)
     judgement = _judged(_with_consents(request, task, world), world)
     _leave(task, world, judgement)
     _comment(task, world, judgement)
     _check(task, world, judgement)
     _upload(task, world, judgement)
+    _remember(task, world, judgement)
     return judgement.exit_code
+
+
+def _remember(task: Task, world: World, judgement: Judgement) -> None:
+    """Keeps the run in the store. It comes last: whatever becomes of it, everything else stands."""
+    if world.memory is None:
+        if task.only_reads:
+            world.step.log(NOTHING_STORED)
+        return
+    said = world.memory.keep(judgement)
+    if said:
+        world.step.log(f"The run was {said}.")
+    for warning in world.memory.warnings:
+        say(world.step, "warning", warning)
 
 
 def _with_consents(request: JudgeRequest, task: Task, world: World) -> JudgeRequest:

@@ -65,7 +65,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
     if request.history is not None:
         from evalgate.application.told_history import tell_history
 
-        tell_history(results, request.history, found.run, now)
+        tell_history(results, request.history, found.run, now, request.run_id)
     wording = Wording(
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.application.run_record import run_identity
 from evalgate.gate.compare import stored_key
 from evalgate.gate.stability import stability, with_outcome
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.stability import PastOutcomes
+from evalgate.records import replace
 from evalgate.reporting.exports.history_doc import history_doc
 
 if TYPE_CHECKING:
@@ -20,11 +22,19 @@ if TYPE_CHECKING:
     from evalgate.models.stability import History, Stability
 
 
-def tell_history(results: ResultsDoc, history: History, run: Run, now: datetime) -> None:
-    """Adds to a run's results how the runs before it went, and which of its scenarios are flaky."""
+def tell_history(
+    results: ResultsDoc, history: History, run: Run, now: datetime, run_id: str | None = None
+) -> None:
+    """Adds to a run's results how the runs before it went, and which of its scenarios are flaky.
+
+    A run that is remembered already, for it is done again, is no earlier run. `run_id` is as for its record.
+    """
     summary = results["summary"]
     if summary is None:
         return
+    if history.runs:
+        mine = run_identity(results, run_id)
+        history = replace(history, runs=tuple(each for each in history.runs if each.run_id != mine))
     this: PastRunDoc = {
         "at": results["created_at"],
         "commit": results["commit"],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.bootstrap.approving import review_of
 from evalgate.bootstrap.bench import OUTPUT_FOLDER, bench_of
 from evalgate.bootstrap.job import approvals_of, approvals_on_disk, site, template_of
+from evalgate.bootstrap.remembering import memory_of_job
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def action_world(
         if settings.uploads_baseline or settings.leaves_report
         else None,
         reports=ReportZips(Path(downloads)) if settings.leaves_report or settings.reads_comments else None,
+        memory=memory_of_job(settings) if inputs.store_url else None,
         copies={
             name: NamedFile(posixpath.join(inputs.working_directory, path), job.workspace)
             for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))

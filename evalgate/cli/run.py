@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from evalgate.application.remembering import Memory
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
@@ -60,6 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_limits(parser)
     add_plugins(parser)
+    add(
+        "--store-url",
+        metavar="URL",
+        help="remember the run in this store: a file, or postgresql://..., or none (default"
+        " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
+    )
     add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
     add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
@@ -76,8 +83,10 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.judge import judge
     from evalgate.application.leave_files import leave_files
     from evalgate.bootstrap import verbs
+    from evalgate.bootstrap.remembering import memory_of_shell
     from evalgate.settings.limits import limits_from
 
+    memory = memory_of_shell(arguments.store_url, shell.environ, shell.cwd)
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
     limits = limits_from(arguments.limit)
     tools = verbs.shell_tools(
@@ -88,10 +97,22 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         progress_to=None if arguments.quiet else shell.err,
         jobs=arguments.jobs,
     )
-    judgement = judge(_request(arguments, shell), tools)
+    request = _request(arguments, shell)
+    judgement = judge(request if memory is None else memory.before(request), tools)
     leave_files(judgement, tools.output)
     _tell(judgement, arguments, shell)
+    if memory is not None:
+        _keep(judgement, memory, shell)
     return judgement.exit_code
+
+
+def _keep(judgement: Judgement, memory: Memory, shell: Shell) -> None:
+    """What becomes of it in the store is said, and changes nothing else."""
+    said = memory.keep(judgement)
+    if said:
+        shell.note(said)
+    for warning in memory.warnings:
+        shell.note(f"warning: {warning}")
 
 
 def over_limit(arguments: argparse.Namespace, shell: Shell, refusal: OverLimit) -> int:

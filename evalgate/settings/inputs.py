@@ -57,6 +57,7 @@ class Inputs:
     job_summary: bool = True
     junit_path: str = ""
     sarif_path: str = ""
+    store_url: str = field(default="", repr=False)  # may carry a password
     max_comment_chars: int = 60_000
     limits: Limits = IN_ACTION
     debug: bool = False
@@ -223,6 +224,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "job_summary": _flag,
     "junit_path": _inside,
     "sarif_path": _inside,
+    "store_url": _text,
     "max_comment_chars": _between(1_000, 65_000),
     "limits": _limits,
     "debug": _flag,

@@ -14,6 +14,7 @@ from evalgate.records import dataclass, replace
 from evalgate.settings.event import Event, read_event
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, read_job
+from evalgate.settings.store_place import misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,8 @@ class Settings:
         job = read_job(environ, problems)
         event = read_event(job.event_name, job.event_path, problems)
         problems += _out_of_place(inputs, job.event_name)
+        if inputs.store_url:
+            problems += filter(None, [misplaced(inputs.store_url, job.temp, job.workspace)])
         if problems:
             raise SettingError(*problems)
         if job.ca_bundle and not Path(job.ca_bundle).exists():
@@ -134,6 +137,20 @@ class Settings:
             return False
         is_needed = self.inputs.mode == "evaluate" or self.inputs.approvals_from == "comments"
         return choice == "true" or is_needed or self.only_reads
+
+    @property
+    def stored_branch(self) -> str:
+        """Under which branch a store keeps this run.
+
+        A pull request may have been opened from a branch that is called as one of ours: its runs are none of
+        that branch's.
+        """
+        pull_request = self.event.pull_request
+        if pull_request is None:
+            return self.job.ref.removeprefix("refs/heads/")
+        ours = {self.baseline_branch, self.event.default_branch, pull_request.base_ref}
+        is_plain = pull_request.head_ref and not pull_request.from_fork and pull_request.head_ref not in ours
+        return pull_request.head_ref if is_plain else f"pull/{pull_request.number}"
 
     @property
     def makes_baseline(self) -> bool:

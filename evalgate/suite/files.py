@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from evalgate.models.trace import MAX_ID_LENGTH
 from evalgate.models.weakening import OnWeakening
@@ -23,6 +24,15 @@ def _no_other_kind_of_one(value: Any) -> Any:
 
 
 Version = Annotated[Literal[1], BeforeValidator(_no_other_kind_of_one)]
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def _a_path(value: str) -> str:
+    if _URL.match(value):
+        raise ValueError("must be the path of a file")
+    return value
+
+
 Id = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=MAX_ID_LENGTH)]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
@@ -190,10 +200,11 @@ class SuiteFile(Closed):
 
 
 class ProjectFile(Closed):
-    """`evalgate.yaml` as written."""
+    """`evalgate.yaml` as written. `store` is a path: a repository does not decide whom the gate talks to."""
 
     version: Version
     suites: Globs
     defaults: Defaults = Defaults.unsaid()
+    store: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_a_path)] | None = None
     prices: Prices = Field(default_factory=dict)
     policy: PolicyEntry = PolicyEntry.unsaid()

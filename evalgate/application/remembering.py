@@ -1,0 +1,85 @@
+"""A run and the store: what earlier runs say is asked before it, and the run is kept after its verdict.
+
+Nothing here changes a verdict. A store that can't be had is a warning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.run_record import stored_run
+from evalgate.errors import InvalidInput, Unreachable
+from evalgate.gate.stability import RUNS_LOOKED_AT, past_outcomes
+from evalgate.models.stability import History
+from evalgate.ports.store import Page, Subject
+from evalgate.records import replace
+from evalgate.reporting.exports.history_doc import MOST_RUNS
+from evalgate.reporting.exports.results_json import load
+
+if TYPE_CHECKING:
+    from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.application.run_record import Circumstances
+    from evalgate.ports import Clock
+    from evalgate.ports.store import Store
+
+MOST_SCENARIOS = 2_000
+"""Scenarios of a store of which a run is told whether they are flaky; `evalgate history` tells it of all."""
+RESULTS = "results.json"
+SHORT = 8
+"""Characters of a run's id that people see."""
+NOT_STORED = "the run was not stored"
+
+
+class Memory:
+    """The store of one run; None where it was named and can't be had. What went wrong is in `warnings`."""
+
+    def __init__(self, store: Store | None, clock: Clock, around: Circumstances, *warnings: str) -> None:
+        self.store = store
+        self.warnings = list(warnings)
+        self._clock, self._around = clock, around
+        self._started = clock.now()
+
+    def before(self, request: JudgeRequest) -> JudgeRequest:
+        """The request with what the store remembers."""
+        if self.store is None:
+            return request
+        try:
+            return replace(request, history=history_of(self.store, self._around.history_branch))
+        except (InvalidInput, Unreachable) as trouble:
+            self.warnings.append(f"earlier runs are not told of: {trouble}")
+            return request
+
+    def keep(self, judgement: Judgement) -> str:
+        """Keeps the run; what became of it in a sentence, empty where there is nothing to tell.
+
+        The same results of the same workflow run are kept once, and a run that could not begin never.
+        """
+        if self.store is None:
+            return ""
+        try:
+            return self._kept(self.store, judgement)
+        except (InvalidInput, Unreachable) as trouble:
+            self.warnings.append(f"{NOT_STORED}: {trouble}")
+            return ""
+        finally:
+            self.store.close()
+
+    def _kept(self, store: Store, judgement: Judgement) -> str:
+        if judgement.problems or RESULTS not in judgement.files:
+            return ""
+        content = judgement.files[RESULTS]
+        run = stored_run(load(content), content, self._around, self._started, self._clock.now())
+        name = run.facts.id[:SHORT]
+        if store.runs.record(run):
+            return f"stored in {store.place} as run {name}"
+        return f"not stored again in {store.place}: its results are those of run {name}"
+
+
+def history_of(store: Store, branch: str | None) -> History:
+    """What a store remembers of a branch, or of all; raises StoreUnreachable."""
+    runs = store.runs.trend(Subject(branch=branch), MOST_RUNS - 1)
+    known = store.runs.last_statuses(Page(MOST_SCENARIOS + 1), branch=branch)
+    if not 0 < len(known) <= MOST_SCENARIOS:
+        return History(branch, tuple(runs))
+    seen = store.runs.all_sightings(RUNS_LOOKED_AT, branch=branch)
+    return History(branch, tuple(runs), tuple(past_outcomes(key, each) for key, each in seen.items()))
