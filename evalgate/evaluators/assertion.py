@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.base import Finding
 from evalgate.models.run import AssertionResult
-from evalgate.records import dataclass
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
     from evalgate.evaluators.base import Check
     from evalgate.models.dimension import Dimension
+    from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
 
 
@@ -33,6 +34,8 @@ class Assertion:
     warning: str | None = None
     written: Any = None
     dimension: Dimension | None = None
+    passing: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The first finding that passed, with its row: most checks find the very same again and again."""
 
     def find(self, trace: Trace) -> Finding:
         """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
@@ -43,7 +46,19 @@ class Assertion:
 
     def assess(self, trace: Trace) -> AssertionResult:
         """The finding as a row of the results."""
-        outcome, reason, evidence, score = self.find(trace)
+        found, passing = self.find(trace), self.passing
+        if passing and passing[0] is found:
+            row: AssertionResult = passing[1]
+            row.is_shared = True
+            return row
+        row = self._row(*found)
+        if not passing and row.outcome == "passed":
+            passing += found, row
+        return row
+
+    def _row(
+        self, outcome: Outcome, reason: str, evidence: dict[str, Any] | None, score: float | None
+    ) -> AssertionResult:
         if not reason.isprintable():  # a tool's name, say, with line breaks in it
             reason = " ".join(reason.split())
         if score is None:
@@ -58,5 +73,5 @@ class Assertion:
             reason,
             self.location,
             evidence,
-            counts=not (outcome == "not_evaluable" and self.on_missing_skip),
+            outcome != "not_evaluable" or not self.on_missing_skip,
         )

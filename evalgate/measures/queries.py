@@ -11,7 +11,7 @@ from evalgate.measures.json_values import show
 from evalgate.measures.queries_budget import MAX_ELEMENTS, MAX_SECONDS, Budget, QueryFailedError
 from evalgate.measures.queries_closures import Compiler, NotCovered
 from evalgate.measures.queries_functions import Functions
-from evalgate.measures.queries_tree import FIXED, SELECTIONS, Node, kinds, sees_root
+from evalgate.measures.queries_tree import FIXED, SELECTIONS, Node, kinds, path_of, sees_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,9 @@ class View(Protocol):
     def get(self, name: str, default: Any = None) -> Any:
         """One section."""
 
+    def field(self, section: str, name: str) -> Any:
+        """One field of a section; None where the section is no object or has none of that name."""
+
     def whole(self) -> dict[str, Any]:
         """All sections."""
 
@@ -44,7 +47,7 @@ class QueryError(ValueError):
 class Query:
     """One compiled expression; one serves a whole run, a search at a time."""
 
-    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "expression")
+    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "_path", "expression")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
@@ -56,9 +59,12 @@ class Query:
         self._is_fixed = found <= FIXED
         self._budget = Budget()
         self._find = _compiled(tree, self._budget)
+        self._path = path_of(tree)
 
     def search(self, view: View) -> Any:
         """What the expression finds, None for nothing. Raises QueryFailedError."""
+        if len(self._path) > 1:
+            return _walked(view, *self._path)
         return self.search_value(view.whole() if self._needs_whole else view)
 
     def search_value(self, value: Any) -> Any:
@@ -78,6 +84,16 @@ class Query:
         except Exception as error:  # noqa: BLE001  (the library lets TypeError and MemoryError through)
             raise QueryFailedError(f"the expression failed on this trace ({type(error).__name__})") from None
         return found
+
+
+def _walked(view: View, section: str, name: str, *rest: str) -> Any:
+    """Along names, as most expressions go."""
+    found = view.field(section, name)
+    for each in rest:
+        if not isinstance(found, dict):
+            return None
+        found = found.get(each)
+    return found
 
 
 def _compiled(tree: Node, budget: Budget) -> Callable[[Any], Any]:

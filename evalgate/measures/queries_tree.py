@@ -58,6 +58,13 @@ def kinds(node: Node) -> set[str]:
     return {node["type"]}.union(*map(kinds, below))
 
 
+def path_of(node: Node) -> tuple[str, ...]:
+    """The names that the tree walks along; empty where it does anything else."""
+    found = links(node)
+    is_path = all(link["type"] == "field" for link in found)
+    return tuple(link["value"] for link in found) if is_path else ()
+
+
 def sees_root(node: Node) -> bool:
     """True where the expression looks at the view itself (`@`, `*`) and not only at named sections."""
     kind, children = node["type"], node["children"]

@@ -41,6 +41,10 @@ class AssertionResult:
     location: Location | None = None
     evidence: dict[str, Any] | None = None
     counts: bool = True
+    is_shared: bool = field(default=False, compare=False)
+    """True where many trials have this very result, as nearly all have of a check that passes."""
+    told: Any = field(default=None, init=False, repr=False, compare=False)
+    """How a document tells a shared result, once one has told it."""
 
 
 @dataclass(slots=True)

@@ -46,6 +46,15 @@ class TraceView:
         value = self._built[name] = build(self._trace)
         return value
 
+    def field(self, section: str, name: str) -> Any:
+        """What `get(section).get(name)` finds; large sections are not built for it."""
+        if section == "metadata" and section not in self._built:
+            return _metadata_field(self._trace, name)
+        if section == "response" and name in {"content", "text"}:
+            return self._trace.response["content"]
+        found = self.get(section)
+        return found.get(name) if isinstance(found, dict) else None
+
     def whole(self) -> dict[str, Any]:
         """Every section, for expressions that look at the view itself."""
         return {name: self.get(name) for name in SECTIONS}
@@ -74,38 +83,19 @@ def _as_json(content: str | None) -> Any:
         return None
 
 
+def _metadata_field(trace: Trace, name: str) -> Any:
+    read = METADATA.get(name)
+    return trace.metadata.get(name) if read is None else read(trace)
+
+
 def _metadata(trace: Trace) -> dict[str, Any]:
-    usage, latency_ms = trace.usage, trace.latency["total_ms"]
-    known = {
-        "scenario_id": trace.scenario_id,
-        "trial": trace.trial,
-        "trace_id": trace.trace_id,
-        "conversation_id": trace.conversation_id,
-        "model": trace.model,
-        "provider": trace.provider,
-        "agent": trace.agent,
-        "framework": (trace.agent or {}).get("framework"),
-        "format": trace.source.format,
-        "cost_usd": trace.cost["usd"],
-        "latency_ms": latency_ms,
-        "latency_seconds": None if latency_ms is None else latency_ms / 1000,
-        "input_tokens": usage["input_tokens"],
-        "output_tokens": usage["output_tokens"],
-        "total_tokens": usage["total_tokens"],
-        "cache_read_input_tokens": usage["cache_read_input_tokens"],
-        "turn_count": trace.turn_count,
-        "tool_call_count": len(trace.called),
-        "llm_call_count": len(trace.llm_calls) or None,
-        "finish_reason": trace.finish_reason,
-        "status": trace.status,
-        "tags": trace.tags,
-        "started_at": trace.started_at,
-        "commit": trace.commit,
-        "agent_hash": trace.agent_hash,
-        "evaluations": trace.scores,
-        "custom": trace.metadata,
-    }
+    known = {name: read(trace) for name, read in METADATA.items()}
     return {**trace.metadata, **known} if trace.metadata else known
+
+
+def _latency_seconds(trace: Trace) -> float | None:
+    latency_ms = trace.latency["total_ms"]
+    return None if latency_ms is None else latency_ms / 1000
 
 
 def _exchanges(trace: Trace) -> list[dict[str, Any]]:
@@ -145,6 +135,36 @@ def _errors(trace: Trace) -> list[dict[str, Any]]:
     run = [{"tool": None, "index": None, **trace.error}] if trace.error else []
     return [*run, *calls]
 
+
+METADATA: dict[str, Section] = {
+    "scenario_id": lambda trace: trace.scenario_id,
+    "trial": lambda trace: trace.trial,
+    "trace_id": lambda trace: trace.trace_id,
+    "conversation_id": lambda trace: trace.conversation_id,
+    "model": lambda trace: trace.model,
+    "provider": lambda trace: trace.provider,
+    "agent": lambda trace: trace.agent,
+    "framework": lambda trace: (trace.agent or {}).get("framework"),
+    "format": lambda trace: trace.source.format,
+    "cost_usd": lambda trace: trace.cost["usd"],
+    "latency_ms": lambda trace: trace.latency["total_ms"],
+    "latency_seconds": _latency_seconds,
+    "input_tokens": lambda trace: trace.usage["input_tokens"],
+    "output_tokens": lambda trace: trace.usage["output_tokens"],
+    "total_tokens": lambda trace: trace.usage["total_tokens"],
+    "cache_read_input_tokens": lambda trace: trace.usage["cache_read_input_tokens"],
+    "turn_count": lambda trace: trace.turn_count,
+    "tool_call_count": lambda trace: len(trace.called),
+    "llm_call_count": lambda trace: len(trace.llm_calls) or None,
+    "finish_reason": lambda trace: trace.finish_reason,
+    "status": lambda trace: trace.status,
+    "tags": lambda trace: trace.tags,
+    "started_at": lambda trace: trace.started_at,
+    "commit": lambda trace: trace.commit,
+    "agent_hash": lambda trace: trace.agent_hash,
+    "evaluations": lambda trace: trace.scores,
+    "custom": lambda trace: trace.metadata,
+}
 
 SECTIONS: dict[str, Section] = {
     "response": _response,

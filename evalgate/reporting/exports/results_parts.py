@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evalgate.models.comparison import ScenarioKey
@@ -169,6 +170,11 @@ def _scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDo
     }
     if scenario.quarantined:
         document["quarantined"] = True
+    if scenario.golden is not None:
+        from evalgate.reporting.exports.judged_golden_doc import golden_doc
+
+        document["dimensions"] = dict(scenario.golden.dimensions)
+        document["golden"] = golden_doc(scenario.golden)
     return document
 
 
@@ -203,7 +209,13 @@ def _change_doc(change: Change) -> ChangeDoc:
 
 
 def _names(calls: list[str]) -> list[str]:
-    return [bounded_name(name) for name in calls[:MAX_CALLS]]
+    return _names_of(tuple(calls[:MAX_CALLS]))
+
+
+@lru_cache(maxsize=1_024)
+def _names_of(calls: tuple[str, ...]) -> list[str]:
+    """One list for all trials that made the same calls."""
+    return [bounded_name(name) for name in calls]
 
 
 def _trial_doc(trial: TrialResult) -> TrialDoc:
@@ -223,6 +235,10 @@ def _trial_doc(trial: TrialResult) -> TrialDoc:
     }
     if trial.pricing is not None:
         document["pricing"] = _pricing_doc(trial.pricing)
+    if trial.golden is not None:
+        from evalgate.reporting.exports.judged_golden_doc import golden_trial_doc
+
+        document["golden"] = golden_trial_doc(trial.golden)
     return document
 
 
@@ -272,7 +288,10 @@ def _trace_doc(trace: TraceRef) -> TraceDoc:
 
 
 def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:
-    return {
+    if assertion.told is not None:
+        shared: AssertionDoc = assertion.told
+        return shared
+    document: AssertionDoc = {
         "name": bounded_name(assertion.name),
         "type": assertion.type,
         "outcome": assertion.outcome,
@@ -283,8 +302,12 @@ def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:
         "location": _location(assertion.location),
         "evidence": bounded_evidence(assertion.evidence),
     }
+    if assertion.is_shared:
+        assertion.told = document
+    return document
 
 
+@lru_cache(maxsize=1_024)
 def _location(location: Location | None) -> LocationDoc | None:
     if location is None:
         return None

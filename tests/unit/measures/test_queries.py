@@ -9,6 +9,10 @@ from evalgate.measures.queries import MAX_LENGTH, Query, QueryError, QueryFailed
 
 
 class PlainView(dict):
+    def field(self, section, name):
+        found = self.get(section)
+        return found.get(name) if isinstance(found, dict) else None
+
     def whole(self):
         return dict(self)
 
@@ -21,6 +25,8 @@ class SectionsOnly:
 
     def get(self, name, default=None):
         return self._sections.get(name, default)
+
+    field = PlainView.field
 
     def whole(self):
         raise AssertionError("the whole view was built for a query that names its section")

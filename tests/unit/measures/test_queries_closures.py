@@ -34,6 +34,10 @@ class Sections:
     def get(self, name, default=None):
         return self._sections.get(name, default)
 
+    def field(self, section, name):
+        found = self._sections.get(section)
+        return found.get(name) if isinstance(found, dict) else None
+
     def whole(self):
         return dict(self._sections)
 
