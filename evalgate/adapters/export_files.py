@@ -143,6 +143,11 @@ class LineFile:
         return SettingError(f"can't write {self._shown}: {error.strerror or 'the system refused'}")
 
 
+def is_folder(path: str, cwd: str) -> bool:
+    """Whether a path that a person named means a folder: one that is there, or one that ends like one."""
+    return path.endswith("/") or (Path(cwd) / path).is_dir()
+
+
 def _absolute(path: Path) -> Path:
     """Without `..`, but with links as they are: resolve() would follow those that must be refused."""
     return Path(os.path.abspath(path))  # noqa: PTH100

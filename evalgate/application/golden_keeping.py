@@ -1,4 +1,4 @@
-"""Goldens, regression suites and feedback on their way into the store, and out of it by name."""
+"""Goldens and feedback on their way into the store, and out of it by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import suggest
 from evalgate.measures.redaction import redact
-from evalgate.ports.store import EVERYTHING
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.feedback import Feedback
     from evalgate.models.golden import Golden
-    from evalgate.models.regression_suite import RegressionSuite
-    from evalgate.ports.store import Goldens, RegressionSuites, Store
+    from evalgate.ports.store import Goldens, Store
 
 
 class Kept(NamedTuple):
@@ -59,33 +57,9 @@ def stored_golden(golden_id: str, store: Goldens) -> Golden:
 
 def unknown_golden(golden_id: str, store: Goldens) -> Problem:
     """That there is none of that id, and which was meant."""
-    return Problem(f"the store has no golden `{golden_id}`", None, suggest(golden_id, store.ids()))
-
-
-def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
-    """The regression suite of that name; raises SettingError, naming one like it."""
-    found = store.get(name)
-    if found is None:
-        raise SettingError(unknown_suite(name, store))
-    return found
-
-
-def unknown_suite(name: str, store: RegressionSuites) -> Problem:
-    """That there is none of that name, and which was meant."""
-    names = [suite.name for suite in store.list(EVERYTHING)]
-    return Problem(f"the store has no regression suite `{name}`", None, suggest(name, names))
-
-
-def checked_suite(suite: RegressionSuite, store: Goldens) -> RegressionSuite:
-    """The suite as it is stored; raises SettingError for one of nothing, or of a golden that is not there."""
-    if not (suite.golden_ids or suite.golden_tags or suite.golden_intents):
-        raise SettingError(
-            Problem("a regression suite names goldens", None, "give --golden, --tag or --intent")
-        )
-    lacking = [id_ for id_ in suite.golden_ids if store.get(id_) is None]
-    if lacking:
-        raise SettingError(*(unknown_golden(id_, store) for id_ in lacking))
-    return replace(suite, description=redact(suite.description))
+    ids = store.ids()
+    hint = suggest(golden_id, ids) if ids else "it has none; `evalgate goldens add` stores one"
+    return Problem(f"the store has no golden `{golden_id}`", None, hint)
 
 
 def add_feedback(said: Feedback, store: Store) -> Feedback:

@@ -6,8 +6,8 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.suite_files import yaml_tree
-from evalgate.adapters.suite_files.json_lines import json_lines
-from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SuiteError
+from evalgate.adapters.suite_files.json_lines import json_document, json_lines
+from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.flaws import Flaw, suggest
 from evalgate.suite.golden_written import StoredGoldens, written_golden
 from evalgate.suite.stored import StoredDocument
@@ -49,6 +49,24 @@ class GoldenFiles:
                 self._of_store(document, number, item["store"], found, mistakes)
         return found
 
+    def named(self, patterns: Sequence[str]) -> Sequence[Document]:
+        """The documents of files that a person names; raises SuiteError with every mistake, or SettingError."""
+        from evalgate.suite.mistakes import Mistakes
+
+        mistakes = Mistakes()
+        found: list[Document] = []
+        for pattern in patterns:
+            matches = self._files.expand(pattern, ".")
+            files = [each for each in matches if each.path.endswith(SUFFIXES)]
+            if not files:
+                hint = f"its name ends in {', '.join(SUFFIXES)}" if matches else "nothing is there"
+                raise SettingError(Problem(f"no file of goldens at {pattern!r}", None, hint))
+            for file in files:
+                found += self._documents(file.path, mistakes)
+        if mistakes.problems:
+            raise SuiteError(*mistakes.problems)
+        return found
+
     def _of_files(
         self, document: Document, number: int, globs: Any, mistakes: Mistakes
     ) -> Sequence[Document]:
@@ -73,7 +91,7 @@ class GoldenFiles:
             if self._read > MAX_BYTES:
                 raise OverLimit(f"the goldens of a suite are larger than {MAX_BYTES:,} bytes")
             text = content.decode("utf-8-sig")
-            return list(json_lines(text, path)) if path.endswith(".jsonl") else [yaml_tree.load(text, path)]
+            return list(json_lines(text, path)) if path.endswith(".jsonl") else [_document(text, path)]
         except UnicodeDecodeError:
             mistakes.problems.append(Problem("goldens are text in UTF-8", Location(path)))
         except OverLimit:
@@ -114,6 +132,16 @@ class GoldenFiles:
         found.documents[number] = _documents(goldens, suite)
         if suite is not None:
             found.thresholds.append(suite.critical_issue_threshold)
+
+
+def _document(text: str, path: str) -> Document:
+    """A whole file. YAML knows where each part stands; pairs of surrogates are beyond it, and not JSON."""
+    try:
+        return yaml_tree.load(text, path)
+    except SuiteError:
+        if not path.endswith(".json") or "\\u" not in text:
+            raise
+        return json_document(text, path)
 
 
 def _texts(value: Any) -> list[str]:

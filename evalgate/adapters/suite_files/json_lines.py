@@ -21,15 +21,20 @@ class _NoJsonError(ValueError):
 
 @dataclass(slots=True)
 class LineDocument:
-    """One line: every place in it is the line."""
+    """One line, or a file that is not told apart: every place in it is that."""
 
     file: str
-    line: int
+    line: int | None
     value: Any
 
     def at(self, path: tuple[str | int, ...]) -> Location:  # noqa: ARG002  (a Document's signature)
         """The line."""
         return Location(self.file, self.line)
+
+
+def json_document(text: str, file: str) -> LineDocument:
+    """A whole file of JSON; no place in it is known. Raises SuiteError."""
+    return LineDocument(file, None, _value(text, Location(file)))
 
 
 def json_lines(text: str, file: str) -> Iterator[LineDocument]:
@@ -41,7 +46,7 @@ def json_lines(text: str, file: str) -> Iterator[LineDocument]:
 
 def _value(line: str, place: Location) -> Any:
     if sum(map(line.count, ",[{:")) > MAX_VALUES:
-        raise SuiteError(Problem(f"a line may hold {MAX_VALUES:,} values", place))
+        raise SuiteError(Problem(f"a document may hold {MAX_VALUES:,} values", place))
     try:
         return json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse)
     except _NoJsonError as error:

@@ -1,0 +1,32 @@
+"""Goldens out of single words, as the flags of a shell say them, held to what a file of goldens may say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from evalgate.errors import Problem, SettingError
+from evalgate.evaluators.flaws import flaws_of
+from evalgate.suite.golden_file import GoldenEntry
+from evalgate.suite.golden_rules import golden_of
+from evalgate.suite.golden_written import written_golden
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.models.golden import Golden
+
+
+def golden_from_words(said: Mapping[str, Any]) -> Golden:
+    """The golden that fields make; raises SettingError with every mistake."""
+    try:
+        return golden_of(GoldenEntry.model_validate(dict(said)))
+    except ValidationError as error:
+        problems = [Problem(flaw.message, None, flaw.hint) for flaw in flaws_of(error, GoldenEntry)]
+        raise SettingError(*problems) from None
+
+
+def golden_with(golden: Golden, said: Mapping[str, Any]) -> Golden:
+    """The golden with some fields said anew, lists as a whole; raises SettingError with every mistake."""
+    return golden_from_words({**written_golden(golden), **said})

@@ -1,0 +1,48 @@
+"""`evalgate goldens`: one action a module."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+ACTIONS = {
+    "add": ("adding", "store new goldens: in words, from a file, or from a recording that went well"),
+    "list": ("listing", "list goldens"),
+    "show": ("showing", "show a golden, and how recordings scored against it"),
+    "update": ("updating", "change a golden; its version goes up"),
+    "delete": ("deleting", "delete goldens with their evaluations"),
+    "import": ("importing", "take in goldens from files: our own, or eval sets of Google ADK"),
+    "export": ("exporting", "write goldens as JSON lines, which `import` and suites read"),
+    "suite": ("suites", "regression suites: which goldens are judged together, and how strictly"),
+}
+EXAMPLES = """examples:
+  evalgate goldens add --from-trace traces/refund.json --tag money
+  evalgate goldens list --intent task_execution
+  evalgate goldens import 'goldens/*.yaml'
+  evalgate goldens suite add nightly --tag money
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The actions of the verb."""
+    from evalgate.cli.stored import add_action
+
+    parser.epilog = EXAMPLES
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, (_, purpose) in ACTIONS.items():
+        _module(name).configure(add_action(actions, name, purpose))
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Does what was asked."""
+    code: int = _module(arguments.action).run(arguments, shell)
+    return code
+
+
+def _module(action: str) -> Any:
+    return import_module(f"evalgate.cli.goldens.{ACTIONS[action][0]}")

@@ -1,0 +1,52 @@
+"""`evalgate goldens export`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate goldens export -o goldens.jsonl
+  evalgate goldens export --tag money | head -1
+"""
+STDOUT = "-"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the action."""
+    from evalgate.cli.goldens.listing import add_filter
+    from evalgate.cli.stored import add_store
+
+    parser.epilog = EXAMPLES
+    add_filter(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)"
+    )
+    add_store(parser)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Writes a line a golden, in the order of their ids."""
+    from evalgate.bootstrap import verbs
+    from evalgate.cli.goldens.listing import filter_of
+    from evalgate.cli.stored import opened
+    from evalgate.ports.store import EVERYTHING
+    from evalgate.reporting.exports.ascii_json import ascii_line
+    from evalgate.reporting.exports.golden_doc import golden_document
+
+    with opened(arguments, shell) as store:
+        found = store.goldens.list(EVERYTHING, filter_of(arguments))
+    lines = [ascii_line(golden_document(golden)) for golden in found]
+    if arguments.output == STDOUT:
+        for line in lines:
+            shell.say(line.decode().rstrip("\n"))
+        return 0
+    with verbs.line_file(arguments.output, shell.cwd) as file:
+        for line in lines:
+            file.write(line)
+    shell.note(f"{len(lines):,} goldens written to {arguments.output}")
+    return 0

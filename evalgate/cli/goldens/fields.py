@@ -1,0 +1,59 @@
+"""The flags that say what a golden is, for `goldens add` and `goldens update`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+
+class _Field(NamedTuple):
+    """One flag, the field of a golden that it fills, and what it is."""
+
+    flag: str
+    field: str
+    metavar: str
+    meaning: str
+    is_list: bool = False
+
+
+FIELDS = (
+    _Field("--title", "title", "TEXT", "what it is about, in a few words"),
+    _Field("--description", "description", "TEXT", "more about it"),
+    _Field("--conversation-id", "conversation_id", "ID", "the conversation it was taken from"),
+    _Field("--intent", "intent", "WORD", "what the user is after, as task_execution"),
+    _Field("--stance", "primary_stance", "WORD", "how the agent should come across, as helpful"),
+    _Field("--second-stance", "secondary_stances", "WORD", "and how else", is_list=True),
+    _Field("--memory", "required_memory_recall", "WORD", "what must be remembered", is_list=True),
+    _Field("--tool", "required_tool_usage", "WORD", "which tools must be called, or how", is_list=True),
+    _Field("--refusal", "required_refusal", "WORD", "what must be refused or allowed", is_list=True),
+    _Field("--user", "user_messages", "TEXT", "what the user says, a turn each", is_list=True),
+    _Field(
+        "--response", "golden_responses", "TEXT", "how the agent should answer, a turn each", is_list=True
+    ),
+    _Field("--tag", "tags", "WORD", "a word to find it by", is_list=True),
+    _Field("--creator", "creator", "NAME", "who wrote it"),
+)
+
+
+def add_fields(parser: argparse.ArgumentParser) -> None:
+    """A flag for each field; lists are said by repeating their flag."""
+    group = parser.add_argument_group("fields", "a flag marked + may be repeated")
+    for each in FIELDS:
+        words = f"{each.meaning} +" if each.is_list else each.meaning
+        action = "append" if each.is_list else "store"
+        group.add_argument(each.flag, dest=each.field, metavar=each.metavar, action=action, help=words)
+
+
+def said_fields(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields that flags were given for."""
+    return dict(_said(arguments))
+
+
+def _said(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+    for each in FIELDS:
+        value = getattr(arguments, each.field)
+        if value is not None:
+            yield each.field, value
