@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, or_, select, update
 
 from evalgate.adapters.stores.cleaning import dump_json
 from evalgate.adapters.stores.paging import paged
+from evalgate.adapters.stores.shapes import texts
 from evalgate.adapters.stores.tables import APPROVALS
 from evalgate.models.approval import Approval
 from evalgate.models.provenance import Provenance
@@ -102,9 +103,9 @@ def _approval(row: Row[Any]) -> StoredApproval:
     provenance = Provenance(**{name: told[name] for name in _PROVENANCE})
     approval = Approval(
         **{name: told[name] for name in _SAID},
-        traces=frozenset(told["traces"]),
+        traces=frozenset(texts(told["traces"])),
         location=None,
-        checks=None if told["checks"] is None else frozenset(told["checks"]),
+        checks=None if told["checks"] is None else frozenset(texts(told["checks"])),
         provenance=provenance,
     )
     return StoredApproval(told["id"], approval, provenance, told["recorded_at"], told["withdrawn_at"])

@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from evalgate.adapters.stores.shapes import MalformedError
+
 LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
 DEEPEST = 64
 _HALF_PAIRS = dict.fromkeys(range(55296, 57344), "�")
@@ -57,7 +59,10 @@ def dump_json(value: Any) -> str:
 
 def load_json(text: str | bytes) -> Any:
     """What `dump_json` has written."""
-    return orjson.loads(text)
+    try:
+        return orjson.loads(text)
+    except (TypeError, ValueError):
+        raise MalformedError from None
 
 
 def _clean(value: Any, depth: int) -> Any:

@@ -7,12 +7,21 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, select
 
+from evalgate.adapters.stores import shapes
 from evalgate.adapters.stores.goldens import require_goldens
 from evalgate.adapters.stores.paging import paged
 from evalgate.adapters.stores.run_tables import RUNS
 from evalgate.adapters.stores.tables import EVALUATIONS
 from evalgate.errors import SettingError
-from evalgate.models.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.models.evaluation import (
+    CATEGORIES,
+    DIMENSIONS,
+    SEVERITIES,
+    Evaluation,
+    Issue,
+    Statistics,
+    TurnResult,
+)
 from evalgate.ports.store import Page
 from evalgate.records import replace
 
@@ -150,23 +159,44 @@ def issue_values(issues: Sequence[Issue]) -> list[dict[str, Any]]:
     return [issue._asdict() for issue in issues]
 
 
-def issues_of(values: Sequence[Mapping[str, Any]]) -> tuple[Issue, ...]:
+def issues_of(values: object) -> tuple[Issue, ...]:
     """Issues out of JSON."""
-    return tuple(Issue._make(map(value.get, Issue._fields)) for value in values)
+    return tuple(_issue(shapes.mapping(value)) for value in shapes.items(values))
+
+
+def _issue(value: Mapping[str, Any]) -> Issue:
+    category, severity, message = value.get("category"), value.get("severity"), value.get("message")
+    if category not in CATEGORIES or severity not in SEVERITIES or not isinstance(message, str):
+        raise shapes.MalformedError
+    return Issue(
+        category, severity, message, shapes.text(value.get("evidence")), shapes.whole(value.get("turn"))
+    )
 
 
 def _evaluation(row: Row[Any]) -> Evaluation:
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    plain: dict[str, Any] = {name: told[name] for name in _PLAIN}
     return Evaluation(
-        **{name: told[name] for name in _PLAIN},
+        **plain,
         dimensions={name: told[name] for name in DIMENSIONS},
         statistics=Statistics(**{name: told[name] for name in _FIGURES}),
-        turns=tuple(_turn(turn) for turn in told["turns"]),
+        turns=tuple(_turn(shapes.mapping(turn)) for turn in shapes.items(told["turns"])),
         issues=issues_of(told["issues"]),
     )
 
 
 def _turn(value: Mapping[str, Any]) -> TurnResult:
-    plain: dict[str, Any] = {name: value.get(name) for name in _OF_A_TURN}
-    plain |= {name: tuple(value.get(name) or ()) for name in _LISTS_OF_A_TURN}
-    return TurnResult(**plain, scores=value.get("scores") or {}, issues=issues_of(value.get("issues") or ()))
+    return TurnResult(
+        shapes.text(value.get("user_message")),
+        shapes.text(value.get("actual_response")),
+        shapes.text(value.get("golden_response")),
+        shapes.scores(value.get("scores")),
+        shapes.amount(value.get("latency_ms")),
+        shapes.whole(value.get("tokens")),
+        shapes.amount(value.get("cost")),
+        retrieved_memories=tuple(shapes.items(value.get("retrieved_memories"))),
+        tools_invoked=shapes.texts(value.get("tools_invoked")),
+        tool_results=tuple(shapes.items(value.get("tool_results"))),
+        issues=issues_of(value.get("issues")),
+        evidence=shapes.texts(value.get("evidence")),
+    )

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, select
 
 from evalgate.adapters.stores.goldens import require_goldens
 from evalgate.adapters.stores.paging import paged
+from evalgate.adapters.stores.shapes import texts
 from evalgate.adapters.stores.tables import FEEDBACK
 from evalgate.errors import SettingError
 from evalgate.models.feedback import LEAST_RATING, MOST_RATING, SENTIMENTS, Feedback
@@ -71,7 +72,7 @@ class FeedbackTable:
 
 def _feedback(row: Row[Any]) -> Feedback:
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    return Feedback(**{**{name: told[name] for name in _FIELDS}, "issues": tuple(told["issues"])})
+    return Feedback(**{**{name: told[name] for name in _FIELDS}, "issues": texts(told["issues"])})
 
 
 def _user(user_id: str | None) -> str | None:

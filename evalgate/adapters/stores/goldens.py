@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
 
 from evalgate.adapters.stores.cleaning import clean_text
 from evalgate.adapters.stores.paging import paged
+from evalgate.adapters.stores.shapes import texts
 from evalgate.adapters.stores.tables import EVALUATIONS, GOLDEN_TAGS, GOLDENS, SUITE_GOLDENS
 from evalgate.errors import Problem, SettingError
 from evalgate.models.golden import Golden
@@ -155,7 +156,7 @@ def _get(connection: Connection, golden_id: str, *, lock: bool = False) -> Golde
 def _golden(row: Row[Any]) -> Golden:
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in (*_TEXTS, "version", "created_at", "updated_at")}
-    return Golden(**plain | {name: tuple(told[name]) for name in _LISTS})
+    return Golden(**plain | {name: texts(told[name]) for name in _LISTS})
 
 
 def _values(golden: Golden) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from sqlalchemy import delete, insert, select, update
 
 from evalgate.adapters.stores.goldens import require_goldens
 from evalgate.adapters.stores.paging import paged
+from evalgate.adapters.stores.shapes import texts
 from evalgate.adapters.stores.tables import SUITE_GOLDENS, SUITES
 from evalgate.errors import Problem, SettingError
 from evalgate.models.regression_suite import RegressionSuite
@@ -94,5 +95,5 @@ def _suite(connection: Connection, row: Row[Any]) -> RegressionSuite:
     mine = SUITE_GOLDENS.c.suite == told["name"]
     ids = connection.scalars(select(SUITE_GOLDENS.c.golden_id).where(mine).order_by(SUITE_GOLDENS.c.position))
     plain: dict[str, Any] = {name: told[name] for name in _FIELDS}
-    plain |= {name: tuple(told[name]) for name in _LISTS}
+    plain |= {name: texts(told[name]) for name in _LISTS}
     return RegressionSuite(**plain, golden_ids=tuple(ids))

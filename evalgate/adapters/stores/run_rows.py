@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.stores import shapes
 from evalgate.adapters.stores.evaluations import issue_values, issues_of
 from evalgate.errors import SettingError
 from evalgate.models.comparison import ScenarioKey
@@ -68,15 +69,16 @@ def approval_values(approval: RunApproval) -> dict[str, Any]:
 def facts_of(row: Row[Any]) -> RunFacts:
     """A run out of its row."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    issues = told["issues"]
+    issues = shapes.mapping(told["issues"])
+    counted = (shapes.counts(issues.get("by_category")), shapes.counts(issues.get("by_severity")))
     decided = (told["approval_status"], told["approved_by"], told["approval_comment"], told["approval_at"])
     plain: dict[str, Any] = {name: told[name] for name in _FACTS}
     return RunFacts(
         **plain,
-        suites=tuple(told["suites"]),
+        suites=shapes.texts(told["suites"]),
         commit=told["commit_id"],
         totals=RunTotals(*(told[name] for name in RunTotals._fields)),
-        issues=RunIssues(issues["by_category"], issues["by_severity"], issues_of(issues["top"])),
+        issues=RunIssues(*counted, issues_of(issues.get("top"))),
         approval=RunApproval(*decided),
     )
 
@@ -88,7 +90,9 @@ def suite_values(suite: SuiteRow) -> dict[str, Any]:
 
 def suite_of(row: Row[Any]) -> SuiteRow:
     """A suite out of its row."""
-    return SuiteRow(**{name: row._mapping[name] for name in _SUITE})  # noqa: SLF001  public in SQLAlchemy
+    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    plain: dict[str, Any] = {name: told[name] for name in _SUITE}
+    return SuiteRow(**plain | {"dimensions": shapes.scores(told["dimensions"])})
 
 
 def scenario_values(scenario: ScenarioRow) -> dict[str, Any]:
@@ -100,6 +104,7 @@ def scenario_of(row: Row[Any]) -> ScenarioRow:
     """A scenario out of its row and that of its name."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in _SCENARIO}
+    plain["dimensions"] = shapes.scores(told["dimensions"])
     return ScenarioRow(key=ScenarioKey(told["suite"], told["scenario_id"], told["variant"]), **plain)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, LargeBinary, Table, false
+from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, Table, false
 
-from evalgate.adapters.stores.columns import Amount, CleanText, Integer64, Key, Moment, Score
+from evalgate.adapters.stores.columns import Amount, CleanText, Integer64, Key, Moment, Packed, Score, Word
 from evalgate.adapters.stores.table_rules import METADATA, one_of, scores
 from evalgate.models.comparison import ChangeKind
 from evalgate.models.decision import GateVerdict
@@ -19,7 +19,7 @@ RUNS = Table(
     Column("number", Integer, primary_key=True),
     Column("id", Key, nullable=False, unique=True),
     Column("suites", JSON, nullable=False),
-    Column("verdict", CleanText, nullable=False),
+    Column("verdict", Word(*get_args(GateVerdict)), nullable=False),
     Column("exit_code", Integer64, nullable=False),
     Column("report_only", Boolean, nullable=False),
     Column("branch", Key),
@@ -43,7 +43,7 @@ RUNS = Table(
     Column("latency_p50_s", Amount),
     Column("latency_p95_s", Amount),
     Column("issues", JSON, nullable=False),
-    Column("approval_status", CleanText, nullable=False),
+    Column("approval_status", Word(*APPROVAL_STATES), nullable=False),
     Column("approved_by", CleanText),
     Column("approval_comment", CleanText, nullable=False),
     Column("approval_at", Moment),
@@ -58,7 +58,7 @@ RUN_RESULTS = Table(
     "evalgate_run_results",
     METADATA,
     Column("run", Integer, ForeignKey(RUNS.c.number, ondelete="CASCADE"), primary_key=True),
-    Column("results", LargeBinary, nullable=False),
+    Column("results", Packed, nullable=False),
 )
 
 RUN_SUITES = Table(
@@ -67,7 +67,7 @@ RUN_SUITES = Table(
     Column("run", Integer, ForeignKey(RUNS.c.number, ondelete="CASCADE"), primary_key=True),
     Column("name", Key, primary_key=True),
     Column("position", Integer64, nullable=False),
-    Column("verdict", CleanText, nullable=False),
+    Column("verdict", Word(*get_args(GateVerdict)), nullable=False),
     Column("score", Score),
     Column("pass_rate", Score),
     Column("cost_usd", Amount),
@@ -100,7 +100,7 @@ RUN_SCENARIOS = Table(
     Column("run", Integer, ForeignKey(RUNS.c.number, ondelete="CASCADE"), primary_key=True),
     Column("scenario", Integer, ForeignKey(SCENARIOS.c.number), primary_key=True),
     Column("position", Integer64, nullable=False),
-    Column("verdict", CleanText, nullable=False),
+    Column("verdict", Word(*get_args(Verdict)), nullable=False),
     Column("score", Score),
     Column("n", Integer64, nullable=False),
     Column("passed", Integer64, nullable=False),
@@ -109,7 +109,7 @@ RUN_SCENARIOS = Table(
     Column("cost_usd", Amount),
     Column("latency_s", Amount),
     Column("tokens", Amount),
-    Column("change", CleanText),
+    Column("change", Word(*get_args(ChangeKind))),
     Column("trace_sha256", Key),
     Column("branch", Key),
     Column("completed_at", Moment, nullable=False),

@@ -5,9 +5,9 @@ All names begin with `evalgate_`: a database of PostgreSQL may serve others too.
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, CheckConstraint, Column, Date, ForeignKey, Index, Table
+from sqlalchemy import JSON, Boolean, CheckConstraint, Column, ForeignKey, Index, Table
 
-from evalgate.adapters.stores.columns import Amount, CleanText, Integer64, Key, Moment, Score
+from evalgate.adapters.stores.columns import Amount, CleanText, Day, Integer64, Key, Moment, Score, Word
 from evalgate.adapters.stores.run_tables import RUNS
 from evalgate.adapters.stores.table_rules import METADATA, one_of, scores
 from evalgate.models.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES
@@ -93,7 +93,7 @@ EVALUATIONS = Table(
     Column("trace_id", CleanText),
     Column("trace_sha256", Key),
     Column("overall_score", Score),
-    Column("level", CleanText),
+    Column("level", Word(*LEVELS)),
     *(Column(name, Score) for name in DIMENSIONS),
     Column("total_turns", Integer64, nullable=False),
     Column("avg_latency_ms", Amount),
@@ -104,7 +104,7 @@ EVALUATIONS = Table(
     Column("pass_rate", Score),
     Column("turns", JSON, nullable=False),
     Column("issues", JSON, nullable=False),
-    Column("regression_status", CleanText),
+    Column("regression_status", Word(*REGRESSION_STATUSES)),
     Column("previous_score", Score),
     Column("evaluated_by", CleanText, nullable=False),
     Column("evaluated_at", Moment, nullable=False),
@@ -125,7 +125,7 @@ FEEDBACK = Table(
     Column("id", Key, primary_key=True),
     Column("conversation_id", Key, nullable=False),
     Column("rating", Integer64, nullable=False),
-    Column("feedback", CleanText, nullable=False),
+    Column("feedback", Word(*SENTIMENTS), nullable=False),
     Column("comment", CleanText, nullable=False),
     Column("issues", JSON, nullable=False),
     Column("user_id", CleanText),
@@ -150,10 +150,10 @@ APPROVALS = Table(
     Column("least_score", Score),
     Column("reason", CleanText, nullable=False),
     Column("who", CleanText, nullable=False),
-    Column("until", Date, nullable=False),
+    Column("until", Day, nullable=False),
     Column("traces", JSON, nullable=False),
     Column("checks", JSON(none_as_null=True)),
-    Column("source", CleanText, nullable=False),
+    Column("source", Word(*APPROVAL_ORIGINS), nullable=False),
     Column("pull_request", Integer64),
     Column("comment_id", Integer64),
     Column("comment_url", CleanText),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from evalgate.adapters.stores import shapes
 from evalgate.adapters.stores.paging import paged
 from evalgate.adapters.stores.run_tables import RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.stores.run_writing import digest_of
@@ -88,7 +89,7 @@ def _point(row: Row[Any], dimension: float | None) -> TrendPoint:
 
 
 def _dimension_in(row: Row[Any], dimension: str | None) -> float | None:
-    return None if dimension is None else row.dimensions.get(dimension)
+    return None if dimension is None else shapes.scores(row.dimensions).get(dimension)
 
 
 def _with_means(connection: Connection, rows: Sequence[Row[Any]], dimension: str) -> Sequence[TrendPoint]:
@@ -96,7 +97,7 @@ def _with_means(connection: Connection, rows: Sequence[Row[Any]], dimension: str
     numbers = [row.number for row in rows]
     told: dict[int, list[float]] = {number: [] for number in numbers}
     for row in connection.execute(select(RUN_SUITES).where(RUN_SUITES.c.run.in_(numbers))):
-        score = row.dimensions.get(dimension)
+        score = shapes.scores(row.dimensions).get(dimension)
         if score is not None:
             told[row.run].append(score)
     return [_point(row, _mean(told[row.number])) for row in rows]

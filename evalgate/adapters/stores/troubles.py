@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 
+from evalgate.adapters.stores.shapes import MalformedError
 from evalgate.errors import EvalGateError, Problem, SettingError, StoreUnreachable
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def in_our_words(place: Place) -> Iterator[None]:
         raise _trouble(error, place) from None
     except SQLAlchemyError as error:
         raise _trouble(error, place) from None
+    except MalformedError:
+        raise no_store(place) from None
     except sqlite3.Error as error:
         raise _of_sqlite(error, place) from None
 
