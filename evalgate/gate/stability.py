@@ -43,7 +43,7 @@ def with_outcome(
     outcomes, flips = past.outcomes, past.flips
     if fingerprint is not None and fingerprint == past.fingerprint:
         outcomes = outcomes[:-1]
-        flips = tuple(flip for flip in flips if flip.index < len(outcomes))
+        flips = tuple(flip for flip in flips if flip.run < len(outcomes))
     sign = PASSED if verdict == "PASS" else FAILED
     if outcomes and outcomes[-1] != sign:
         flips = (*flips, Flip(len(outcomes), at))
@@ -73,7 +73,7 @@ def stability(past: PastOutcomes) -> Stability:
 
 def _turns(past: PastOutcomes, start: int, end: int) -> Sequence[Flip]:
     """Turns in a window, that into its first run included."""
-    return [flip for flip in past.flips if start <= flip.index < end]
+    return [flip for flip in past.flips if start <= flip.run < end]
 
 
 def _steadiness(runs: int, turns: int) -> Steadiness:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.comparison import ScenarioKey
-    from evalgate.models.stored_run import TrendPoint
+    from evalgate.models.stored_run import Sighting, TrendPoint
 
 WINDOW = 20
 """Runs over which stability is told; as many before them say whether that is new."""
@@ -22,9 +22,9 @@ Steadiness = Literal["unknown", "steady", "changed", "flaky"]
 
 
 class Flip(NamedTuple):
-    """The outcome at `index` is another than the one before it."""
+    """The outcome of a run, counted from 0, is another than the one before it."""
 
-    index: int
+    run: int
     at: datetime
 
 
@@ -58,6 +58,17 @@ class Stability:
     passes_now: bool
     since: datetime | None = None
     is_new: bool = False
+
+
+class Remembered(NamedTuple):
+    """One scenario: how it stood in the last run that had it, and how steady it is.
+
+    `outcomes` has a sign for each of its last runs that learned something, the oldest first.
+    """
+
+    last: Sighting
+    stability: Stability
+    outcomes: str
 
 
 @dataclass(frozen=True, slots=True)

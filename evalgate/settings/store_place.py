@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import posixpath
 import re
+from urllib.parse import unquote
 
 from evalgate.errors import Problem
 
 FILE = re.compile(r"sqlite:(?:///)?", re.IGNORECASE)
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-PASSWORD = re.compile(r"//[^:@/]*:([^@/]+)@")
-HINT = "write a path that begins in RUNNER_TEMP, such as evalgate.db; docs/store.md tells how to carry it"
+PASSWORD = re.compile(r"//[^:@/]*:([^@/]+)@|[?&]password=([^&#]+)")
+HINT = "write a path that begins in RUNNER_TEMP, such as evalgate.db; docs/history.md tells how to carry it"
 SHORTEST = 4
 """Characters of a password that can be masked without making a log unreadable."""
 
 
 def misplaced(store_url: str, temp: str, workspace: str) -> Problem | None:
     """What is wrong with where a SQLite file would lie; None for one below RUNNER_TEMP, and for a server."""
-    path = FILE.sub("", store_url, count=1)
-    if URL.match(path):
+    is_url = FILE.match(store_url) is not None
+    path = unquote(FILE.sub("", store_url, count=1)) if is_url else store_url
+    if URL.match(store_url) and not is_url:
         return None
     if not temp:
         return Problem("input `store-url` is a file, and RUNNER_TEMP is not set", hint=HINT)
@@ -31,11 +33,12 @@ def misplaced(store_url: str, temp: str, workspace: str) -> Problem | None:
 
 
 def secrets_in(store_url: str) -> list[str]:
-    """What of a store's URL must not be seen in a log: all of it, and its password alone."""
+    """What of a store's URL must not be seen in a log: all of it; its password as written, and as meant."""
     if not URL.match(store_url) or FILE.match(store_url):
         return []
-    found = PASSWORD.search(store_url)
-    return [store_url, *([found[1]] if found and len(found[1]) >= SHORTEST else [])]
+    passwords = [found[1] or found[2] for found in PASSWORD.finditer(store_url)]
+    told = dict.fromkeys(form for each in passwords for form in (each, unquote(each)))
+    return [store_url, *(each for each in told if len(each) >= SHORTEST)]
 
 
 def _within(path: str, folder: str) -> bool:

@@ -1,0 +1,71 @@
+"""Where the store of a job may lie, and what of its name must not be seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalgate.settings.store_place import misplaced, secrets_in
+
+TEMP, WORKSPACE = "/github/runner_temp", "/github/workspace"
+PASSWORD = "pa55-w0rd"
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "evalgate.db",
+        "stores/evalgate.db",
+        f"{TEMP}/evalgate.db",
+        "sqlite:evalgate.db",
+        f"sqlite:///{TEMP}/evalgate.db",
+        "SQLite:///evalgate.db",
+        "postgresql://me:secret@db.example/evalgate",
+    ],
+)
+def test_a_file_below_the_runners_folder_and_a_server_are_taken(named):
+    assert misplaced(named, TEMP, WORKSPACE) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        (f"{WORKSPACE}/evalgate.db", "in the workspace"),
+        (f"sqlite:///{WORKSPACE}/evalgate.db", "in the workspace"),
+        (f"{TEMP}/../workspace/evalgate.db", "in the workspace"),
+        ("../workspace/x/evalgate.db", "in the workspace"),
+        ("../evalgate.db", "outside of RUNNER_TEMP"),
+        ("/etc/evalgate.db", "outside of RUNNER_TEMP"),
+        ("sqlite:////etc/evalgate.db", "outside of RUNNER_TEMP"),
+        (f"{TEMP}", "outside of RUNNER_TEMP"),
+        (f"{TEMP}-other/evalgate.db", "outside of RUNNER_TEMP"),
+        ("sqlite:../evalgate.db", "outside of RUNNER_TEMP"),
+        ("sqlite:%2e%2e/evalgate.db", "outside of RUNNER_TEMP"),
+    ],
+)
+def test_any_other_file_is_refused(named, told):
+    assert told in misplaced(named, TEMP, WORKSPACE).message
+
+
+def test_without_the_runners_folder_no_file_is_taken():
+    assert "RUNNER_TEMP is not set" in misplaced("evalgate.db", "", WORKSPACE).message
+    assert misplaced("postgresql://db.example/evalgate", "", WORKSPACE) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (f"postgresql://me:{PASSWORD}@db.example/evalgate", [PASSWORD]),
+        (f"postgresql://me:{PASSWORD}@db.example:5432/evalgate?sslmode=require", [PASSWORD]),
+        ("postgresql://me:p%40ss%3Aw0rd@db.example/e", ["p%40ss%3Aw0rd", "p@ss:w0rd"]),
+        ("postgresql://db.example/e?password=pa55-w0rd&sslmode=require", ["pa55-w0rd"]),
+        ("postgresql://me@db.example/e", []),
+        ("postgresql://me:abc@db.example/e", []),
+    ],
+)
+def test_a_url_is_masked_and_its_password_alone(url, expected):
+    assert secrets_in(url) == [url, *expected]
+
+
+@pytest.mark.parametrize("named", ["", "evalgate.db", "sqlite:///evalgate.db", "C:\\evalgate.db"])
+def test_a_file_is_no_secret(named):
+    assert secrets_in(named) == []
