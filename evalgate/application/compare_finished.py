@@ -14,6 +14,7 @@ from evalgate.application.weakening import remarks_on, weakening_between
 from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
+from evalgate.gate.golden_changes import settle_goldens
 from evalgate.gate.run_figures import figures_of_run
 from evalgate.gate.standing import standings_of, standings_of_run
 from evalgate.models.comparison import BaselineInfo
@@ -38,6 +39,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(standings_of_run(run), standings_of(before), rules)
     add_calls(comparison, run, before)
+    settle_goldens(run, comparison, before, policies.suites)
     flag_changes(run, comparison)
     info = BaselineInfo("given", before["commit"], None, base)
     weakenings = weakening_between(files, (base, head), comparison, before, policies)

@@ -133,7 +133,7 @@ def _changed(old: Suite, new: Suite) -> frozenset[str]:
 def _claiming(suite: Suite) -> object:
     """All that decides which scenario a trace belongs to."""
     expression = suite.scenario_from.expression if suite.scenario_from is not None else None
-    entries = suite.written.get("scenarios", [])
+    entries = [*suite.written.get("scenarios", ()), *suite.written.get("goldens", ())]
     written = [(each.get("id"), each.get("match"), each.get("variants")) for each in entries]
     return expression, suite.written.get("variants"), written
 
@@ -152,7 +152,7 @@ def only(suite: Suite, ids: Iterable[str]) -> Suite:
     """The suite with the checks of some entries; the others still claim their traces."""
     wanted = set(ids)
     scenarios: list[Scenario] = [
-        each if each.id in wanted else replace(each, assertions=()) for each in suite.scenarios
+        each if each.id in wanted else replace(each, assertions=(), golden=None) for each in suite.scenarios
     ]
     return replace(suite, scenarios=scenarios)
 

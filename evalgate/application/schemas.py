@@ -31,7 +31,23 @@ def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
 def _suite(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.files import SuiteFile
 
-    return _with_assertions(SuiteFile.model_json_schema(), own)
+    return _with_assertions(_with_goldens(SuiteFile.model_json_schema()), own)
+
+
+def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
+    """What goldens may say is open in the model, since it is read only where a suite has any."""
+    from evalgate.suite.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
+
+    shared = made.setdefault("$defs", {})
+    for model in (GoldenEntry, GoldenFilesEntry, GoldenStoreEntry, GoldenSettings):
+        found = model.model_json_schema()
+        shared.update(found.pop("$defs", {}))
+        shared[model.__name__] = found
+    forms = [{"$ref": f"#/$defs/{name}"} for name in ("GoldenEntry", "GoldenFilesEntry", "GoldenStoreEntry")]
+    made["properties"]["goldens"]["items"] = {"anyOf": forms}
+    made["properties"]["golden"] = {"$ref": "#/$defs/GoldenSettings"}
+    made["anyOf"] = [{"required": ["scenarios"]}, {"required": ["goldens"]}]
+    return made
 
 
 def _project(own: Sequence[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalgate.errors import Location
+from evalgate.models.golden_result import is_unjudged_dimension
 from evalgate.models.run import (
     AssertionResult,
     Outcome,
@@ -19,6 +20,7 @@ from evalgate.models.run import (
 )
 
 if TYPE_CHECKING:
+    from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.results import AssertionDoc, LocationDoc, ResultsDoc, ScenarioDoc, TraceDoc, TrialDoc
 
 
@@ -54,17 +56,34 @@ def _scenario(document: ScenarioDoc) -> ScenarioResult:
         cast("Verdict", document["verdict"]),
         document["score"],
         document["threshold"],
-        [_trial(each) for each in document["trials"]],
+        [_trial(each, document) for each in document["trials"]],
         variant=document["variant"],
         pass_rate=document["pass_rate"],
         pass_rate_interval=None if interval is None else (interval[0], interval[1]),
         reason=document["reason"],
         location=_location(document["location"]),
         quarantined=document.get("quarantined") or False,
+        golden=_golden(document),
     )
 
 
-def _trial(document: TrialDoc) -> TrialResult:
+def _golden(document: ScenarioDoc) -> GoldenResult | None:
+    if document.get("golden") is None:
+        return None
+    from evalgate.application.stored_goldens import golden_result_of
+
+    return golden_result_of(document)
+
+
+def _golden_trial(document: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | None:
+    if document.get("golden") is None:
+        return None
+    from evalgate.application.stored_goldens import golden_trial_of
+
+    return golden_trial_of(document, scenario)
+
+
+def _trial(document: TrialDoc, scenario: ScenarioDoc) -> TrialResult:
     return TrialResult(
         document["trial"],
         _trace(document["trace"]),
@@ -79,6 +98,7 @@ def _trial(document: TrialDoc) -> TrialResult:
         tool_calls=document["tool_calls"],
         reason=document["reason"],
         pricing=document.get("pricing"),
+        golden=_golden_trial(document, scenario),
     )
 
 
@@ -107,6 +127,7 @@ def _assertion(document: AssertionDoc) -> AssertionResult:
         document["reason"],
         _location(document["location"]),
         document["evidence"],
+        counts=not is_unjudged_dimension(document["type"], document["outcome"]),
     )
 
 

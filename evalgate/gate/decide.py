@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.gate.approvals import APPROVABLE
+from evalgate.gate.critical_issues import too_many_critical
 from evalgate.gate.evidence import (
     evaluated,
     missing_baseline,
@@ -115,6 +116,7 @@ def _of_suite(
     if baseline is not None and baseline.status == "unreachable":
         words.discard("new_hard_fail")  # whether a hard fail is new can't be known: `unreachable` says so
     found = list(failures(suite, comparison.changes if comparison else {}, words, approved))
+    found += too_many_critical(suite, comparison, policy.critical_issue_threshold, words, approved)
     lacking = (
         no_traces(suite),
         too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),

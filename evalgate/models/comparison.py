@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalgate.models.behaviour import Behaviour
     from evalgate.models.cause import Cause
@@ -135,3 +135,4 @@ class Comparison:
     before: dict[ScenarioKey, Standing] = field(default_factory=dict)
     trials: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
     evidence: Evidence | None = None
+    critical_before: Mapping[str, int] = field(default_factory=dict)  # issues of goldens, by suite

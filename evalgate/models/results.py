@@ -11,6 +11,7 @@ from typing import Any, NotRequired, TypedDict
 from evalgate.models.results_approvals import ApprovalDoc  # noqa: TC001  the schema is made of these types
 from evalgate.models.results_behaviour import BehaviourDoc  # noqa: TC001  the same
 from evalgate.models.results_figures import ComparisonDoc, FiguresDoc, VariantDoc  # noqa: TC001  the same
+from evalgate.models.results_golden import GoldenDoc, GoldenTrialDoc  # noqa: TC001  the same
 from evalgate.models.results_history import HistoryDoc  # noqa: TC001  the same
 from evalgate.models.results_places import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
 from evalgate.models.results_quarantine import QuarantineDoc  # noqa: TC001  the same
@@ -207,11 +208,15 @@ class TrialDoc(TypedDict):
     pricing: NotRequired[PricingDoc]
     tool_calls: list[str]
     reason: str | None
+    golden: NotRequired[GoldenTrialDoc]
     assertions: list[AssertionDoc]
 
 
 class ScenarioDoc(TypedDict):
-    """One scenario over its trials; `quarantined` stands, as true, where it decides nothing."""
+    """One scenario over its trials; `quarantined` stands, as true, where it decides nothing.
+
+    A golden has `dimensions`, a score or null by name, and says in `golden` what became of it.
+    """
 
     id: str
     variant: str | None
@@ -226,6 +231,7 @@ class ScenarioDoc(TypedDict):
     location: LocationDoc | None
     change: ChangeDoc | None
     quarantined: NotRequired[bool]
+    golden: NotRequired[GoldenDoc]
     trials: list[TrialDoc]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.scenarios import FailedCheck
 
 MAX_CHECKS = 3
-_SAID = frozenset({"verdict", "expected_calls"})  # evidence whose figures stand in the reason
+_SAID = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose figures stand in the reason
 NAME, REASON, NOTE, EVIDENCE = 120, 300, 160, 1_500
 
 VERDICT_WORDS = {

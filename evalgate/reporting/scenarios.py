@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.models.golden_result import is_unjudged_dimension
 from evalgate.models.run import HARD_FAILS
 from evalgate.records import dataclass, field
 
@@ -76,7 +77,9 @@ def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     found: dict[tuple[str, str], list[AssertionDoc]] = {}
     trials = len(scenario["trials"])
     for assertion in _assertions(scenario):
-        if assertion["outcome"] in BAD_OUTCOMES:
+        if assertion["outcome"] in BAD_OUTCOMES and not is_unjudged_dimension(
+            assertion["type"], assertion["outcome"]
+        ):
             found.setdefault((assertion["name"], assertion["type"]), []).append(assertion)
     checks = [FailedCheck(min(len(failed), trials), trials, failed[0]) for failed in found.values()]
     return sorted(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.means import DIGITS
 from evalgate.models.figures import LostCheck
+from evalgate.models.golden_result import is_unjudged_dimension
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostChe
     for place, scenario in enumerate(scenarios):
         for trial in scenario.trials:
             for each in trial.assertions:
-                if each.outcome in LOST:
+                if each.outcome in LOST and not is_unjudged_dimension(each.type, each.outcome):
                     tally = found.setdefault((each.name, each.type), _Tally([], set()))
                     tally.weights.append(_weight_lost(each))
                     tally.scenarios.add(place)

@@ -144,6 +144,7 @@ SCENARIO: Shape = (
     *optional(MAYBE_LIST, "pass_rate_interval"),
     *optional(MAYBE_RECORD, "dimensions", "location", "change"),
     Field("quarantined", FLAG, "fine"),
+    Field("golden", MAYBE_RECORD, "fine"),
 )
 CHANGE: Shape = (
     *needed(TEXT, "kind", "reason"),
@@ -167,6 +168,7 @@ TRIAL: Shape = (
     *optional(MAYBE_COUNT, *TOKENS),
     *optional(MAYBE_TEXT, "reason"),
     Field("pricing", MAYBE_RECORD, "fine"),
+    Field("golden", MAYBE_RECORD, "fine"),
 )
 PRICING: Shape = (
     *needed(NUMBER, *PRICED),

@@ -155,18 +155,11 @@ def _scenario(scenario: dict[str, Any], place: Place, *, whole: bool) -> None:
     bound(scenario, "score", 1, place)
     maybe(scenario, "change", fields.CHANGE, place)
     maybe(scenario, "location", fields.LOCATION, place)
-    change = scenario["change"]
-    if change is not None:
-        bound(change, "score_delta", 1, (*place, "change"), least=-1)
-        texts(change, "flags", (*place, "change"))
-        texts(change, "increases", (*place, "change"))
-        maybe(change, "calls", fields.CALLS, (*place, "change"))
-        for name in ("before", "now") if change.get("calls") else ():
-            texts(change["calls"], name, (*place, "change", "calls"))
-        _cause(change, (*place, "change"))
-        if change.get("behaviour") is not None:
-            _behaviour(change["behaviour"], (*place, "change", "behaviour"))
+    if scenario["change"] is not None:
+        _change(scenario["change"], (*place, "change"))
     interval(scenario, "pass_rate_interval", place)
+    if scenario["dimensions"] or scenario.get("golden") is not None:
+        _golden(scenario, place)
     for trial, at in records(scenario, "trials", fields.TRIAL, place):
         bound(trial, "score", 1, at)
         for name in fields.AMOUNTS:
@@ -175,9 +168,33 @@ def _scenario(scenario: dict[str, Any], place: Place, *, whole: bool) -> None:
         texts(trial, "tool_calls", at)
         if trial.get("pricing") is not None:
             _pricing(trial["pricing"], (*at, "pricing"))
+        if trial.get("golden") is not None:
+            from evalgate.reporting.exports.golden_fields import check_golden_trial
+
+            check_golden_trial(trial, at)
         if whole:
             for assertion, spot in records(trial, "assertions", fields.ASSERTION, at):
                 maybe(assertion, "location", fields.LOCATION, spot)
+
+
+def _change(change: dict[str, Any], place: Place) -> None:
+    bound(change, "score_delta", 1, place, least=-1)
+    texts(change, "flags", place)
+    texts(change, "increases", place)
+    maybe(change, "calls", fields.CALLS, place)
+    for name in ("before", "now") if change.get("calls") else ():
+        texts(change["calls"], name, (*place, "calls"))
+    _cause(change, place)
+    if change.get("behaviour") is not None:
+        _behaviour(change["behaviour"], (*place, "behaviour"))
+
+
+def _golden(scenario: dict[str, Any], place: Place) -> None:
+    from evalgate.reporting.exports.golden_fields import check_dimensions, check_golden
+
+    check_dimensions(scenario, "dimensions", place)
+    if scenario.get("golden") is not None:
+        check_golden(scenario, place)
 
 
 def _behaviour(behaviour: dict[str, Any], place: Place) -> None:

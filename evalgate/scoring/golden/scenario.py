@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.means import mean_score
-from evalgate.models.golden_result import GoldenName, GoldenResult
+from evalgate.models.golden_result import GoldenResult
 from evalgate.scoring.golden.levels import level
 
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def golden_result(rules: GoldenRules, trials: Sequence[TrialResult], score: float | None) -> GoldenResult:
     """Its dimensions as means of the trials in which they could be judged, every issue once."""
     found = [trial.golden for trial in trials if trial.golden is not None]
-    golden = rules.golden
     return GoldenResult(
-        GoldenName(golden.id, golden.version, golden.title),
+        rules.golden,
         {name: _mean(each.dimensions.get(name) for each in found) for name in rules.dimensions},
         None if score is None else level(score),
         _issues(found),

@@ -30,6 +30,7 @@ def golden_trial(rules: GoldenRules, trace: Trace) -> GoldenTrial:
         [_turn(found, at) for at in range(min(len(found.beside), MOST_TURNS))],
         list(found.issues[:MOST_ISSUES]),
         [each.step.golden for each in found.beside[:MOST_TURNS]],
+        [at for at, each in enumerate(found.beside[:MOST_TURNS]) if each.is_missing],
     )
 
 

@@ -64,7 +64,7 @@ def _beside(step: Step, golden: Golden, turns: Sequence[ActualTurn]) -> Beside:
     actual = None if step.actual is None else turns[step.actual]
     user = _at(golden.user_messages, step.golden)
     return Beside(
-        step, actual, user if user is not None or actual is None else actual.user,
+        step, actual, user if actual is None or actual.user is None else actual.user,
         _at(golden.golden_responses, step.golden),
     )  # fmt: skip
 
