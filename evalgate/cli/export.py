@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         cwd=shell.cwd,
         source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
     )
-    shell.say(f"{counted(len(gathered.found), 'evaluation')} written to {path}")
+    shell.say(terminal(f"{counted(len(gathered.found), 'evaluation')} written to {path}", None))
     return 0
 
 

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     found = [each for one in read for each in one.found]
     with opened(arguments, shell, create=True) as store:
         taken = take_in(found, store)
-        new, said = counted(taken.evaluations, "evaluation"), f"{taken.feedback:,} words of feedback"
+        new, said = counted(taken.evaluations, "evaluation"), f"{counted(taken.feedback, 'word')} of feedback"
         shell.say(f"imported: {new} and {said} new, {counted(taken.known, 'evaluation')} known already")
         shell.note(f"in the store {store.place}")
     problems = [*(problem for one in read for problem in one.problems), *taken.problems]

@@ -50,7 +50,7 @@ class GoldenFiles:
         return found
 
     def named(self, patterns: Sequence[str]) -> Sequence[Document]:
-        """The documents of files that a person names; raises SuiteError with every mistake, or SettingError."""
+        """Documents of files that a person names; raises SuiteError with every mistake, or SettingError."""
         from evalgate.suite.mistakes import Mistakes
 
         mistakes = Mistakes()

@@ -40,23 +40,24 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores them, and says which."""
     from evalgate.application.golden_keeping import add_goldens
     from evalgate.cli.stored import opened
+    from evalgate.reporting.doors import terminal
 
     goldens = _goldens(arguments, shell)
     with opened(arguments, shell, create=True) as store:
         add_goldens(goldens, store.goldens)
         for golden in goldens:
-            shell.say(f"added: {golden.id}")
+            shell.say(terminal(f"added: {golden.id}", None))
         shell.note(f"in the store {store.place}")
     return 0
 
 
 def _goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golden]:
-    from evalgate.cli.goldens.fields import said_fields
+    from evalgate.cli.goldens.fields import said_fields, whole_text
     from evalgate.errors import Problem, SettingError
 
     said = said_fields(arguments)
     if arguments.id is not None:
-        said["id"] = arguments.id
+        said["id"] = whole_text(arguments.id)
     if arguments.file is not None:
         if said:
             raise SettingError("--file says all of its goldens; leave the flags of fields and --id out")

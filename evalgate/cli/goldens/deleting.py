@@ -23,6 +23,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.golden_keeping import unknown_golden
     from evalgate.cli.stored import opened
     from evalgate.errors import SettingError
+    from evalgate.reporting.doors import terminal
     from evalgate.reporting.wording import counted
 
     wanted = list(dict.fromkeys(arguments.ids))
@@ -37,5 +38,6 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
                 shell.note(f"note: somebody else has just deleted {golden_id}")
                 continue
             left = f"; {counted(gone.suites, 'regression suite')} named it" if gone.suites else ""
-            shell.say(f"deleted: {golden_id} with {counted(gone.evaluations, 'evaluation')}{left}")
+            told = f"deleted: {golden_id} with {counted(gone.evaluations, 'evaluation')}{left}"
+            shell.say(terminal(told, None))
     return 0

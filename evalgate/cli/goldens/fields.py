@@ -56,4 +56,9 @@ def _said(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     for each in FIELDS:
         value = getattr(arguments, each.field)
         if value is not None:
-            yield each.field, value
+            yield each.field, [whole_text(text) for text in value] if each.is_list else whole_text(value)
+
+
+def whole_text(text: str) -> str:
+    """What a shell handed over, bytes that are no UTF-8 replaced."""
+    return text.encode("utf-8", "replace").decode()

@@ -100,21 +100,23 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
 def _add(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.regression_suites import add_suite
     from evalgate.cli.stored import opened
+    from evalgate.reporting.doors import terminal
 
     said = _said(arguments)
     with opened(arguments, shell, create=True) as store:
         suite = add_suite(arguments.name, said, store)
-        shell.say(f"added: {suite.name}, {_goldens(suite, store)}")
+        shell.say(terminal(f"added: {suite.name}, {_goldens(suite, store)}", None))
 
 
 def _update(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.regression_suites import change_suite
     from evalgate.cli.stored import opened
+    from evalgate.reporting.doors import terminal
 
     said = _said(arguments)
     with opened(arguments, shell) as store:
         suite = change_suite(arguments.name, said, store)
-        shell.say(f"updated: {suite.name}, {_goldens(suite, store)}")
+        shell.say(terminal(f"updated: {suite.name}, {_goldens(suite, store)}", None))
 
 
 def _list(arguments: argparse.Namespace, shell: Shell) -> None:
@@ -151,11 +153,12 @@ def _delete(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.regression_suites import unknown_suite
     from evalgate.cli.stored import opened
     from evalgate.errors import SettingError
+    from evalgate.reporting.doors import terminal
 
     with opened(arguments, shell) as store:
         if not store.suites.delete(arguments.name):
             raise SettingError(unknown_suite(arguments.name, store.suites))
-    shell.say(f"deleted: {arguments.name}; its goldens stay")
+    shell.say(terminal(f"deleted: {arguments.name}; its goldens stay", None))
 
 
 def _goldens(suite: RegressionSuite, store: Any) -> str:

@@ -32,12 +32,15 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.cli.goldens.fields import said_fields
     from evalgate.cli.stored import opened
     from evalgate.errors import Problem, SettingError
+    from evalgate.reporting.doors import terminal
 
     said = said_fields(arguments)
     if not said:
-        raise SettingError(Problem("nothing to change was said", None, "see evalgate goldens update --help"))
+        raise SettingError(
+            Problem("nothing to change was said", None, "see evalgate goldens update --help", None)
+        )
     with opened(arguments, shell) as store:
         changed = golden_with(stored_golden(arguments.id, store.goldens), said)
         now = store.goldens.update(without_secrets(changed))
-    shell.say(f"updated: {now.id}, version {now.version}")
+    shell.say(terminal(f"updated: {now.id}, version {now.version}", None))
     return 0

@@ -1,0 +1,241 @@
+"""`evalgate export` and `evalgate import` on a real store (golden.md, Exports)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import timedelta
+
+import pytest
+from store_verbs import Verbs
+from stored import NOW, make_evaluation, make_feedback, make_golden, make_issue, make_turn
+
+from evalgate.models.stored_run import RunFacts, StoredRun
+
+ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+SECRET = "ghp_" + "a1B2" * 9
+
+
+def fill(store):
+    """Two goldens, three evaluations of two suites on three days, and a word of feedback."""
+    store.goldens.create(make_golden())
+    store.goldens.create(make_golden("greet", title="=HYPERLINK(1)", intent="learning", conversation_id=None))
+    store.evaluations.create(
+        make_evaluation("e1", turns=[make_turn(), make_turn(issues=(make_issue(turn=1),))])
+    )
+    store.evaluations.create(make_evaluation("e2", "greet", suite="smalltalk", at=NOW + timedelta(days=1)))
+    store.evaluations.create(
+        make_evaluation(
+            "e3", score=0.8, at=NOW + timedelta(days=2), regression_status="degradation", previous_score=0.88
+        )
+    )
+    store.feedback.create(make_feedback(golden_id="refund"))
+
+
+def ids(said):
+    return list(dict.fromkeys(json.loads(line)["evaluation_id"] for line in said.out.splitlines()))
+
+
+def test_exports_are_named_by_the_time(verbs, store):
+    fill(store)
+    for form in ("jsonl", "csv", "json"):
+        name = f"evaluation_2025-12-31T22-40-49.{form}"
+        assert verbs("export", form).out == f"3 evaluations written to .evalgate/{name}\n"
+        assert (verbs.folder / ".evalgate" / name).stat().st_size
+    assert (verbs.folder / ".evalgate" / ".gitignore").read_text() == "*\n"
+    assert verbs("export", "csv", "-o", "out/").out.endswith("to out/evaluation_2025-12-31T22-40-49.csv\n")
+    assert verbs("export", "csv", "-o", "mine.csv").out.endswith("to mine.csv\n")
+
+
+def test_json_lines_come_oldest_first_with_what_people_said(verbs, store):
+    fill(store)
+    lines = [json.loads(line) for line in verbs("export", "jsonl", "-o", "-").out.splitlines()]
+    assert [(line["evaluation_id"], line["turn"]) for line in lines] == [
+        ("e1", 1),
+        ("e1", 2),
+        ("e2", 1),
+        ("e3", 1),
+    ]
+    assert [len(line["feedback"]) for line in lines] == [1, 1, 0, 1]
+    assert lines[0]["golden_title"] == "A refund in time"
+
+
+def test_a_time_and_a_suite_choose(verbs, store):
+    fill(store)
+
+    def chosen(*words):
+        return ids(verbs("export", "jsonl", "-o", "-", *words))
+
+    assert chosen("--suite", "smalltalk") == ["e2"]
+    assert chosen("--since", "2026-01-01") == ["e2", "e3"]
+    assert chosen("--until", "2025-12-31") == ["e1"]
+    assert chosen("--since", "2026-01-01T23:40:49+01:00", "--until", "2026-01-02T22:40:49Z") == ["e2"]
+    assert chosen("--until", "2026-01-02", "--suite", "support") == ["e1", "e3"]
+    assert chosen("--suite", "nobody") == []
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--since", "yesterday"], "--since 'yesterday' is no day and no time"),
+        (["--until", "2026-13-01"], "--until '2026-13-01' is no day and no time"),
+        (
+            ["--since", "2026-01-02", "--until", "2026-01-01"],
+            "--since 2026-01-02 is not before --until 2026-01-01",
+        ),
+        (["-o", "gone/x.jsonl"], "can't write gone/x.jsonl"),
+    ],
+)
+def test_what_can_not_be_meant_is_one_clear_line(verbs, words, reason):
+    said = verbs("export", "jsonl", *words, code=2)
+    assert reason in said.err
+    assert said.err.count("\n") == 1
+
+
+@ON_SQLITE
+def test_the_last_day_there_is_may_be_asked_for(verbs):
+    assert verbs("export", "csv", "-o", "-", "--since", "0001-01-01", "--until", "9999-12-31").code == 0
+
+
+def test_csv_is_harmless_in_a_spreadsheet(verbs, store):
+    fill(store)
+    verbs("export", "csv", "-o", "x.csv")
+    with (verbs.folder / "x.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file, strict=True))
+    assert [row["golden_title"] for row in rows] == ["A refund in time", "'=HYPERLINK(1)", "A refund in time"]
+    assert [row["score"] for row in rows] == ["0.880", "0.880", "0.800"]
+
+
+def test_a_summary_tells_of_the_evaluations_and_of_the_goldens(verbs, store):
+    fill(store)
+    told = verbs("export", "json", "-o", "-", "--since", "2025-01-01").json
+    assert told["schema"] == "evalgate.metrics/1"
+    assert (told["totals"]["evaluations"], told["regressions"]) == (3, 1)
+    assert told["period"]["since"] == "2025-01-01T00:00:00Z"
+    assert told["dataset"]["goldens"] == 2
+    assert told["feedback"]["count"] == 1
+
+
+def test_json_lines_restore_a_store(verbs, store, tmp_path):
+    fill(store)
+    exported = verbs("export", "jsonl", "-o", "-").out
+    verbs("export", "jsonl", "-o", "x.jsonl")
+    verbs("goldens", "export", "-o", "goldens.jsonl")
+    assert verbs("import", "x.jsonl").out == (
+        "imported: 0 evaluations and 0 words of feedback new, 3 evaluations known already\n"
+    )
+    elsewhere = Verbs(verbs.folder, str(tmp_path / "elsewhere.db"))
+    elsewhere("goldens", "import", "goldens.jsonl")
+    assert elsewhere("import", "x.jsonl").out == (
+        "imported: 3 evaluations and 1 word of feedback new, 0 evaluations known already\n"
+    )
+    assert elsewhere("export", "jsonl", "-o", "-").out == exported
+
+
+def test_rows_restore_what_they_tell(verbs, store, tmp_path):
+    fill(store)
+    exported = verbs("export", "csv", "-o", "-").out
+    verbs("export", "csv", "-o", "x.csv")
+    verbs("goldens", "export", "-o", "goldens.jsonl")
+    elsewhere = Verbs(verbs.folder, str(tmp_path / "elsewhere.db"))
+    elsewhere("goldens", "import", "goldens.jsonl")
+    elsewhere("import", "x.csv")
+    assert elsewhere("export", "csv", "-o", "-").out == exported
+
+
+def test_an_evaluation_of_a_golden_that_is_not_stored_stays_out(verbs, store):
+    fill(store)
+    verbs("export", "jsonl", "-o", "x.jsonl")
+    store.goldens.delete("refund")
+    store.goldens.delete("greet")
+    store.goldens.create(make_golden("greet"))
+    said = verbs("import", "x.jsonl", code=2)
+    assert said.out.startswith("imported: 1 evaluation and 0 words of feedback new")
+    assert said.err.splitlines()[-1] == (
+        "error: 2 evaluations were left out: the store has no golden `refund` (`evalgate goldens export` there"
+        " and `evalgate goldens import` here, then import again)"
+    )
+    assert [each.id for each in store.evaluations.list()] == ["e2"]
+
+
+def test_an_evaluation_keeps_its_run_only_where_that_is_stored(verbs, store, tmp_path):
+    store.goldens.create(make_golden())
+    store.runs.record(
+        StoredRun(RunFacts("r1", ("support",), "pass", 0, NOW, NOW, 0)), [make_evaluation(run_id="r1")]
+    )
+    verbs("export", "jsonl", "-o", "x.jsonl")
+    verbs("goldens", "export", "-o", "goldens.jsonl")
+    elsewhere = Verbs(verbs.folder, str(tmp_path / "elsewhere.db"))
+    elsewhere("goldens", "import", "goldens.jsonl")
+    elsewhere("import", "x.jsonl")
+    assert json.loads(elsewhere("export", "jsonl", "-o", "-").out)["run_id"] is None
+    evaluation = store.evaluations.list()[0]
+    assert evaluation.run_id == "r1"
+
+
+@ON_SQLITE
+def test_secrets_in_an_export_of_others_are_not_stored(verbs, store):
+    fill(store)
+    [line, *_] = verbs("export", "jsonl", "-o", "-", "--suite", "smalltalk").out.splitlines()
+    entry = json.loads(line)
+    entry |= {"evaluation_id": "new", "user_message": SECRET, "tool_results": [{"password": "hunter2!"}]}
+    (verbs.folder / "x.jsonl").write_text(json.dumps(entry))
+    verbs("import", "x.jsonl")
+    stored = repr(store.evaluations.get("new"))
+    assert SECRET not in stored
+    assert "hunter2!" not in stored
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("x.txt", "", "x.txt: an export ends in .jsonl or .csv (`evalgate goldens import` takes goldens in)"),
+        ("x.csv", "a,b\n", "x.csv:1: this is no CSV of evaluations: no column"),
+        ("x.csv", "\xff", "x.csv: an export is text in UTF-8"),
+        ("x.jsonl", "{}\n", "x.jsonl:1: "),
+    ],
+)
+def test_a_file_that_is_no_export_is_told(verbs, store, name, text, reason):
+    (verbs.folder / name).write_text(text, encoding="latin-1")
+    assert reason in verbs("import", name, code=2).err
+    assert store.evaluations.list() == []
+
+
+@ON_SQLITE
+def test_of_many_mistakes_the_first_twenty_are_told(verbs):
+    (verbs.folder / "x.jsonl").write_text("{\n" * 30)
+    lines = verbs("import", "x.jsonl", code=2).err.splitlines()
+    assert lines[-1] == "error: and 10 more"
+    assert len([line for line in lines if line.startswith("error: x.jsonl:")]) == 20
+
+
+@ON_SQLITE
+def test_hostile_text_in_every_field_leaves_by_safe_doors_only(verbs, store):
+    hostile = "\x1b[31m::error::x\r\n##[error]\u202e\u2028\x85 =1+1"
+    golden = make_golden(
+        f"g{hostile}", title=hostile, intent=hostile, primary_stance=hostile, conversation_id=hostile
+    )
+    store.goldens.create(golden)
+    turn = make_turn(
+        user_message=hostile,
+        actual_response=hostile,
+        golden_response=hostile,
+        tools_invoked=(hostile,),
+        tool_results=({hostile: hostile},),
+        evidence=(hostile,),
+        issues=(make_issue(hostile, evidence=hostile),),
+    )
+    told = make_evaluation(
+        f"::error::{hostile}", golden.id, suite=hostile, evaluated_by=hostile, turns=[turn]
+    )
+    store.evaluations.create(told)
+    store.feedback.create(make_feedback(conversation_id=hostile, comment=hostile))
+    for form in ("jsonl", "csv", "json"):
+        out = verbs("export", form, "-o", "-").out
+        assert not {"\x1b", "\r", "\u202e", "\x85"} & set(out)
+        assert not [line for line in out.splitlines() if line.lstrip().startswith(("::", "##["))]
+    for form in ("jsonl", "csv"):
+        verbs("export", form, "-o", f"x.{form}")
+        assert verbs("import", f"x.{form}").out.endswith("1 evaluation known already\n")
