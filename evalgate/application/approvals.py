@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.errors import InvalidInput, Problem, Unreachable
-from evalgate.gate.approvals import proposals, rule_on
 from evalgate.models.approval import Approvals
 from evalgate.records import replace
 
@@ -24,6 +23,8 @@ UNREAD = "nothing is approved, for the approvals of the base commit can't be rea
 
 def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
     """The approvals, and warnings about them. Raises SuiteError for mistakes that this run can mend."""
+    from evalgate.gate.approvals import proposals
+
     proposed = suites.approvals(request.proposed) if request.proposed is not None else []
     counting: Sequence[Approval] = []
     warnings: list[Problem] = []
@@ -42,11 +43,13 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
 
         given, refused = granted(request.consents)
         warnings += [Problem(f"{consent.label} approves nothing: {why}") for consent, why in refused]
-    return Approvals((*counting, *given), proposals(counting, proposed)), warnings
+    return Approvals((*counting, *request.remembered, *given), proposals(counting, proposed)), warnings
 
 
 def rule(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> Rulings:
     """What becomes of the approvals; the changes of approved scenarios are flagged so."""
+    from evalgate.gate.approvals import rule_on
+
     changes = comparison.changes if comparison is not None else {}
     rulings = rule_on(run, changes, approvals, today)
     for key in rulings.approved & changes.keys():

@@ -17,8 +17,11 @@ from evalgate.reporting.exports.history_doc import MOST_RUNS
 from evalgate.reporting.exports.results_json import load
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.application.run_record import Circumstances
+    from evalgate.models.approval import Approval
     from evalgate.ports import Clock
     from evalgate.ports.store import Store
 
@@ -44,9 +47,11 @@ class Memory:
         if self.store is None:
             return request
         try:
-            return replace(request, history=history_of(self.store, self._around.history_branch))
+            approvals = own_approvals(self.store, self._clock.now().date())
+            history = history_of(self.store, self._around.history_branch)
+            return replace(request, history=history, remembered=approvals)
         except (InvalidInput, Unreachable) as trouble:
-            self.warnings.append(f"earlier runs are not told of: {trouble}")
+            self.warnings.append(f"earlier runs are not told of, and no approval of theirs counts: {trouble}")
             return request
 
     def keep(self, judgement: Judgement) -> str:
@@ -73,6 +78,12 @@ class Memory:
         if store.runs.record(run):
             return f"stored in {store.place} as run {name}"
         return f"not stored again in {store.place}: its results are those of run {name}"
+
+
+def own_approvals(store: Store, today: date) -> tuple[Approval, ...]:
+    """Approvals that were given to the store. Those of a comment count by the comment alone."""
+    found = store.approvals.active(today)
+    return tuple(each.approval for each in found if each.provenance.source == "shell")
 
 
 def history_of(store: Store, branch: str | None) -> History:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.errors import Problem
-    from evalgate.models.approval import ApprovalFile
+    from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.models.comparison import BaselineInfo
     from evalgate.models.consent import Consent
     from evalgate.models.results import ResultsDoc
@@ -42,6 +42,7 @@ class JudgeRequest:
     approvals: ApprovalFile | None = None  # the approvals that count
     approvals_of_base: bool = False  # they are another commit's: mistakes in them are none of this run's
     proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
+    remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[Consent] = ()  # approvals that people gave in comments, found to be theirs to give
     merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
     sarif: bool = False  # make results.sarif as well

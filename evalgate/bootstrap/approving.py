@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalgate.application.approve_in_action import ApproveTask, ApproveWorld
     from evalgate.application.approved_report import ApprovedReport
     from evalgate.application.request import Form
+    from evalgate.models.approval import Approval
     from evalgate.models.consent import Consent
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.ports import StepOutput
@@ -49,6 +50,7 @@ def approve_world(
     settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None
 ) -> ApproveWorld:
     """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    from functools import partial
     from pathlib import Path
 
     from evalgate.adapters import github
@@ -68,6 +70,7 @@ def approve_world(
         step=step,
         template=template_of(settings, client),
         checks=github.CheckRuns(client) if settings.inputs.check_run else None,
+        record=partial(_record, settings) if settings.inputs.store_url else None,
     )
 
 
@@ -80,6 +83,14 @@ def review_of(settings: Settings, client: Client, number: int, downloads: str) -
     workflow = settings.baseline_workflow if settings.approves else settings.job.workflow_path
     reports = github.Reports(client, Path(downloads))
     return github.PullRequestReview(client, number, workflow, settings.report_artifact, reports)
+
+
+def _record(settings: Settings, approvals: Sequence[Approval]) -> None:
+    """Keeps what was approved in the store, for the record: it counts by the comment alone."""
+    from evalgate.bootstrap.approval_keeping import store_approvals
+
+    job = settings.job
+    store_approvals(settings.inputs.store_url, job.temp, approvals, job.source_date_epoch)
 
 
 def _decide(content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form) -> ApprovedReport:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 VERBS = {
     "run": "evaluate recorded traces, compare with a baseline, report, exit by the decision",
+    "merge": "put the shards of one run together: reports, baseline and decision as of one run",
     "validate": "check suites without reading traces: all mistakes at once",
     "explain": "tell why a scenario has its verdict, and how it differs from the baseline turn by turn",
     "compare": "compare two finished runs, scenario by scenario",
@@ -24,7 +25,10 @@ VERBS = {
     "query": "try a JMESPath expression on a trace, or print what expressions can see",
     "convert": "write traces of any format as native or OpenTelemetry ones",
     "backtest": "judge past runs by today's rules: which would have been blocked",
+    "approve": "let a failure of a finished run pass: what, why, who answers for it, until when",
+    "approvals": "list approvals, and whether they hold",
     "fingerprint": "print what files are in one word, for recordings to say what made them",
+    "history": "tell how the runs in the store went, and how steadily each scenario passes",
     "goldens": "keep golden conversations in the store, and regression suites of them",
     "feedback": "keep what people said of conversations",
     "export": "write evaluations out of the store: JSON lines, CSV or a summary",

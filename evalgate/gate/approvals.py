@@ -98,6 +98,11 @@ def rule_on(run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approval
     return Rulings(tuple(told), frozenset(key for key, names in left.items() if not names))
 
 
+def rule_by_day(approvals: Iterable[Approval], today: date) -> tuple[Ruling, ...]:
+    """What becomes of approvals where no run is at hand: the day alone decides."""
+    return tuple(_ruling(each, _over(each, today) or HOLDS, today) for each in approvals)
+
+
 def scenarios_of(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[ScenarioKey, Failing]:
     """Every scenario of a run as approvals see it."""
     return {
@@ -131,8 +136,9 @@ def _lasts(days: int) -> str:
 
 def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, Failing], today: date) -> _Finding:
     """What the approval itself says against its own use."""
-    if today > approval.until:
-        return _Finding("expired", f"expired on {approval.until.isoformat()}")
+    over = _over(approval, today)
+    if over is not None:
+        return over
     failing = scenarios.get(_key(approval))
     if failing is None:
         return _Finding("unused", _no_such(approval, scenarios))
@@ -144,6 +150,12 @@ def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, Failing], today: 
     if approval.assertion is not None and approval.assertion not in failing.checks:
         return _Finding("unused", f"the check {shorten(approval.assertion)} does not fail")
     return _outside(approval, failing)
+
+
+def _over(approval: Approval, today: date) -> _Finding | None:
+    if today <= approval.until:
+        return None
+    return _Finding("expired", f"expired on {approval.until.isoformat()}")
 
 
 def _outside(approval: Approval, failing: Failing) -> _Finding:

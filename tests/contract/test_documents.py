@@ -135,7 +135,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     others = re.findall(r"^\| `([a-z ]+)` \| (`-.+?) \|", read("docs/commands.md"), re.MULTILINE)
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
     shown = [
-        *("validate", "compare", "backtest", "fingerprint"),
+        *("validate", "compare", "backtest", "fingerprint", "approve", "approvals"),
         *("baseline create", "baseline show", "query", "convert", "schema"),
     ]
     assert documented == {(verb, flag) for verb in shown for flag in flags_of(verb)}

@@ -1,0 +1,82 @@
+"""Where a shell keeps approvals: the file of the folder, or a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.sources import baseline_files, suite_files, workspace
+from evalgate.bootstrap.verbs import approvals as file_of
+from evalgate.bootstrap.verbs import now
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.application.list_approvals import ListedApproval
+    from evalgate.models.approval import Approval
+    from evalgate.models.stored_approval import StoredApproval
+
+RESULTS = ".evalgate/results.json"
+
+
+def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
+    """Adds them to the file; where that is."""
+    from evalgate.adapters.approvals_on_disk import ApprovalsFile
+    from evalgate.adapters.suite_files.approvals_writing import with_added
+    from evalgate.models.approval import FILE
+
+    file = file_of(cwd)
+    content = with_added(file, approvals)
+    ApprovalsFile(cwd).replace(file.content if file is not None else None, content)
+    return FILE
+
+
+def store_approvals(
+    named: str, cwd: str, approvals: Sequence[Approval], source_date_epoch: str | None
+) -> str:
+    """Keeps them in a store; where that is, for people. Those of a comment bring where they came from."""
+    from evalgate.bootstrap.store import open_store
+    from evalgate.models.provenance import Provenance
+    from evalgate.models.stored_approval import StoredApproval
+
+    with open_store(named, cwd, source_date_epoch=source_date_epoch) as store:
+        for approval in approvals:
+            origin = approval.provenance or Provenance("shell")
+            store.approvals.create(StoredApproval("", approval, origin))
+        return store.place
+
+
+def withdraw(named: str | None, cwd: str, approval_id: str, source_date_epoch: str | None) -> str:
+    """Ends an approval of the store today; where the store is. Raises SettingError where there is none."""
+    from evalgate.bootstrap.store import open_store
+
+    if named is None:
+        raise SettingError("only an approval of a store is withdrawn: name the store with --store-url")
+    with open_store(named, cwd, create=False, source_date_epoch=source_date_epoch) as store:
+        if not store.approvals.withdraw(approval_id):
+            hint = "evalgate approvals --all --json shows the ids"
+            raise SettingError(Problem(f"no approval {approval_id!r} holds in {store.place}", None, hint))
+        return store.place
+
+
+def listed_approvals(
+    cwd: str, named: str | None, results: str | None, source_date_epoch: str | None
+) -> list[ListedApproval]:
+    """Those of the file, and of the store where one is named, with what becomes of each.
+
+    A finished run says whether they hold, the one named or the last one here; without it the day alone does.
+    """
+    from evalgate.application.list_approvals import list_approvals
+    from evalgate.bootstrap.store import open_store
+    from evalgate.ports.store import EVERYTHING
+
+    today = now(source_date_epoch).date()
+    file = file_of(cwd)
+    in_file = suite_files(cwd).approvals(file) if file is not None else []
+    stored: Sequence[StoredApproval] = ()
+    if named is not None:
+        with open_store(named, cwd, create=False) as store:
+            stored = store.approvals.list(EVERYTHING)
+    path = results or (RESULTS if workspace(cwd).expand(RESULTS, ".") else None)
+    finished = baseline_files(cwd).load(path).results if path is not None else None
+    return list_approvals(in_file, stored, finished, today)
