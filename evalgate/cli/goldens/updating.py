@@ -36,9 +36,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
     said = said_fields(arguments)
     if not said:
-        raise SettingError(
-            Problem("nothing to change was said", None, "see evalgate goldens update --help", None)
-        )
+        raise SettingError(Problem("nothing to change was said", None, "see evalgate goldens update --help"))
     with opened(arguments, shell) as store:
         changed = golden_with(stored_golden(arguments.id, store.goldens), said)
         now = store.goldens.update(without_secrets(changed))
