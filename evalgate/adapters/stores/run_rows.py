@@ -119,11 +119,11 @@ def pack(results: bytes) -> bytes:
     return zlib.compress(results, _QUICKLY)
 
 
-def unpack(packed: bytes) -> bytes:
+def unpack(packed: bytes, most: int = MOST_RESULTS) -> bytes:
     """The document as it was; raises SettingError for what no run of ours has left."""
     inflater = zlib.decompressobj()
     try:
-        results = inflater.decompress(packed, MOST_RESULTS)
+        results = inflater.decompress(packed, most)
     except zlib.error:
         raise SettingError("the results of a stored run are damaged") from None
     if not inflater.eof:

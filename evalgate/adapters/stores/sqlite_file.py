@@ -35,12 +35,13 @@ _SETTINGS = (
 class Deadline:
     """Ends what computes for too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = LONGEST_WORK) -> None:
+        self._seconds = seconds
         self.restart()
 
     def restart(self) -> None:
         """A transaction begins."""
-        self._end = time.monotonic() + LONGEST_WORK
+        self._end = time.monotonic() + self._seconds
 
     def is_over(self) -> bool:
         """True ends the statement."""
@@ -96,9 +97,9 @@ def _make_folder(folder: Path, place: Place) -> None:
         raise SettingError(f"can't make the folder of {place.shown}: {reason}") from None
 
 
-def connect(path: str, deadline: Deadline) -> sqlite3.Connection:
+def connect(path: str, deadline: Deadline, wait: float = LONGEST_WAIT) -> sqlite3.Connection:
     """A connection on which nothing of the file's own runs."""
-    connection = sqlite3.connect(path, timeout=LONGEST_WAIT, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
         for setting in _SETTINGS:
             connection.execute(setting)

@@ -43,6 +43,15 @@ _OF_POSTGRES = {
     "55": "another process holds it for too long",
     "57": "it took too long to answer, or the server is shutting down",
 }
+_WHILE_CONNECTING = (
+    ("password", "28"),
+    ("authentication", "28"),
+    ("pg_hba.conf", "28"),
+    ("role ", "28"),
+    ("database ", "3D"),
+    ("too many", "53"),
+)
+"""What the server's refusal speaks of, and what it means: a refused connection comes without a code."""
 
 
 @contextmanager
@@ -75,9 +84,14 @@ def _trouble(error: SQLAlchemyError, place: Place) -> EvalGateError:
     cause = error.orig if isinstance(error, DBAPIError | StatementError) else None
     if isinstance(cause, sqlite3.Error):
         return _of_sqlite(cause, place)
-    state = getattr(cause, "sqlstate", None) or ""
+    state = getattr(cause, "sqlstate", None) or _refusal_in(str(cause))
     words = _OF_POSTGRES.get(state[:2], "the server can't be reached")
     return StoreUnreachable(f"the store {place.shown} can't be used: {words}")
+
+
+def _refusal_in(message: str) -> str:
+    _, fatal, refusal = message.partition("FATAL:")
+    return next((state for word, state in _WHILE_CONNECTING if fatal and word in refusal), "")
 
 
 def _of_sqlite(error: sqlite3.Error, place: Place) -> EvalGateError:

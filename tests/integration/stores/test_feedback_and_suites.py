@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from evalgate.adapters.stores.database import Database
+from evalgate.adapters.stores.place import place_of
+from evalgate.adapters.stores.tables import FEEDBACK
 from evalgate.errors import SettingError
 from evalgate.models.golden import Golden
 from evalgate.ports.store import Page
@@ -65,23 +68,17 @@ def test_other_feedback_is_refused(store, feedback, change, message):
 
 @pytest.mark.parametrize("rating", [0, 6])
 def test_the_tables_themselves_hold_ratings_to_1_to_5(store_url, rating):
-    from sqlalchemy import text
-    from sqlalchemy.exc import IntegrityError
-
-    from evalgate.adapters.stores.database import Database
-    from evalgate.adapters.stores.place import place_of
-
     database = Database(place_of(store_url, "/"))
-    insert = (
-        "INSERT INTO evalgate_feedback (id, conversation_id, rating, feedback, comment, issues, created_at) "
-        f"VALUES ('f', 'c', {rating}, 'neutral', '', '[]', '2026-01-01')"
-    )
+    row = {
+        "id": "f",
+        "conversation_id": "c",
+        "rating": rating,
+        "feedback": "neutral",
+        "comment": "",
+        "issues": [],
+    }
     with pytest.raises(SettingError, match="feedback rating is 1 to 5"), database.writing() as connection:
-        try:
-            connection.execute(text(insert))
-        except IntegrityError as error:
-            assert "feedback_rating_is_1_to_5" in str(error)
-            raise
+        connection.execute(FEEDBACK.insert(), row | {"created_at": datetime(2026, 1, 1, tzinfo=UTC)})
     database.close()
 
 

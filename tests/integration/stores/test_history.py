@@ -1,0 +1,321 @@
+"""Runs remembered and told of, by the command itself, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from markdown_check import flaws, runner_commands
+
+from evalgate.bootstrap.store import open_store
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.reporting.exports.results_json import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalgate.models.run import Verdict
+
+DAY = 86_400
+START = 1_790_000_000  # 2026-09-21
+HOSTILE = "b|`@everyone`\n::error::x\x1b[31m<!-- [x](http://evil) $y$"
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def command(folder: Path, *arguments: str, on_terminal: bool = False, **environ: str) -> Ended:
+    out, err = (Terminal() if on_terminal else io.StringIO()), io.StringIO()
+    code = main(list(arguments), Shell(out, err, {"NO_COLOR": "1", **environ}, str(folder)))
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "traces").mkdir(parents=True)
+    written(folder)
+    return folder
+
+
+def written(folder: Path, *ids: str, **more: object) -> None:
+    scenarios = [{"id": each, "assertions": [{"contains": "ok"}]} for each in ids or ("a", "b")]
+    suite = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "scenarios": scenarios, **more}
+    (folder / "s.yaml").write_text(json.dumps(suite))
+
+
+def judged(folder: Path, day: int, *flags: str, branch: str = "main", url: str = "", **answers: str) -> Ended:
+    """One run a day, with recordings of its own."""
+    for scenario, answer in answers.items():
+        messages = [{"role": "user", "content": f"day {day}"}, {"role": "assistant", "content": answer}]
+        trace = {
+            "schema": "evalgate.trace/1", "scenario_id": scenario, "cost_usd": 0.01 * day, "messages": messages,
+        }  # fmt: skip
+        (folder / f"traces/{abs(hash(scenario))}.json").write_text(json.dumps(trace))
+    environ = {"SOURCE_DATE_EPOCH": str(START + day * DAY), "GITHUB_REF_NAME": branch}
+    store = ["--store-url", url] if url else []
+    return command(folder, "run", "s.yaml", "--no-baseline-zip", "-q", *store, *flags, **environ)
+
+
+def results(folder: Path):
+    return load((folder / ".evalgate/results.json").read_bytes())
+
+
+def told(folder: Path, url: str, *arguments: str, **more):
+    return command(folder, "history", "--store-url", url, *arguments, **more)
+
+
+def document(folder: Path, url: str, *arguments: str):
+    return json.loads(told(folder, url, *arguments, "--json").out)
+
+
+def test_two_runs_are_told_newest_first(project, store_url):
+    for day, answer in enumerate(["ok", "no"], 1):
+        ended = judged(project, day, url=store_url, a="ok", b=answer)
+        assert (ended.code, "stored in" in ended.err) == (0, True)
+    lines = told(project, store_url).out.splitlines()
+    assert [line.split()[:6] for line in lines[1:3]] == [
+        ["2026-09-23", "14:13", "\u2013", "main", "pass", "50%"],
+        ["2026-09-22", "14:13", "\u2013", "main", "pass", "100%"],
+    ]
+    assert [line.split()[0] for line in lines[5:]] == ["FAIL", "PASS"]
+    assert "passed 1 of the last 2 runs" in lines[5]
+
+
+def test_the_same_run_is_stored_once_and_another_workflow_run_again(project, store_url):
+    first = judged(project, 1, url=store_url, a="ok", b="ok")
+    again = judged(project, 2, url=store_url)
+    assert "stored in" in first.err
+    assert "not stored again in" in again.err
+    assert len(document(project, store_url)["runs"]) == 1
+    # Done again it is no run of the past: the report does not count it twice.
+    assert len(results(project)["history"]["runs"]) == 1
+
+
+def test_a_run_of_another_workflow_run_is_another_run(project, store_url):
+    judged(project, 1, url=store_url, a="ok", b="ok")
+    environ = {"SOURCE_DATE_EPOCH": str(START + DAY), "GITHUB_RUN_ID": "77"}
+    arguments = ["run", "s.yaml", "-q", "--no-baseline-zip", "--store-url", store_url]
+    for _ in range(2):
+        command(project, *arguments, **environ)
+    assert len(document(project, store_url)["runs"]) == 2
+
+
+def test_what_is_stored_is_all_of_the_results_and_a_row_a_scenario(project, store_url):
+    judged(project, 1, url=store_url, a="ok", b="no")
+    [run] = document(project, store_url)["runs"]
+    with open_store(store_url, str(project)) as store:
+        stored = store.runs.get(run["run_id"])
+    assert stored.results == (project / ".evalgate/results.json").read_bytes()
+    assert [(row.key.id, row.verdict, row.n, row.passed, row.cost_usd) for row in stored.scenarios] == [
+        ("a", "PASS", 1, 1, 0.01),
+        ("b", "FAIL", 1, 0, 0.01),
+    ]
+    assert stored.facts.totals == (2, 1, 1, 0.5, 0, 0, 0)
+    assert (stored.facts.suites, stored.facts.branch, stored.facts.exit_code) == (("s",), "main", 0)
+    assert stored.suites[0].pass_rate == 0.5
+
+
+def remembered(project: Path, url: str, signs: str, branch: str = "main") -> None:
+    """Runs of other days, as a store has them: `a` always passed, `b` where the sign is `+`."""
+    with open_store(url, str(project)) as store:
+        for day, sign in enumerate(signs, 1):
+            at = datetime.fromtimestamp(START + day * DAY, UTC)
+            share = 1.0 if sign == "+" else 0.5
+            facts = RunFacts(
+                f"{branch}{day}",
+                ("s",),
+                "pass",
+                0,
+                at,
+                at,
+                0,
+                branch=branch,
+                score=share,
+                pass_rate=share,
+                cost_usd=0.5,
+            )
+            rows = [row(each, "PASS" if each == "a" or sign == "+" else "FAIL") for each in ("a", "b")]
+            assert store.runs.record(StoredRun(facts, (SuiteRow("s", "pass"),), tuple(rows), b"{}"))
+
+
+def row(scenario: str, verdict: Verdict) -> ScenarioRow:
+    score = float(verdict == "PASS")
+    return ScenarioRow(ScenarioKey("s", scenario, None), verdict, score, 1, int(score), score)
+
+
+def test_flaky_scenarios_are_listed_with_since_when(project, store_url):
+    remembered(project, store_url, "+++++-++")
+    ended = told(project, store_url, "--flaky")
+    assert "passed 7 of the last 8 runs, newly flaky since 2026-09-27" in ended.out
+    assert "s / a" not in ended.out
+    assert ended.err == "1 scenario went the same way in every run\n"
+
+
+def test_the_comment_names_what_became_flaky_with_this_very_run(project, store_url):
+    remembered(project, store_url, "++++++-")
+    judged(project, 8, url=store_url, a="ok", b="ok")
+    comment, summary = ((project / f".evalgate/{name}.md").read_text() for name in ("comment", "summary"))
+    assert "- ` s / b ` ` passed 7 of the last 8 runs, newly flaky since 2026-09-28 `" in comment
+    assert summary.count("```mermaid") == 2
+    assert "bar [1, 1, 1, 1, 1, 1, 0.5, 1]" in summary
+    assert "mermaid" not in comment
+
+
+def test_a_run_without_a_store_tells_no_history(project, store_url):
+    remembered(project, store_url, "+-+-+")
+    judged(project, 7, a="ok", b="ok")
+    assert "history" not in results(project)
+
+
+def test_history_is_of_the_branch_that_is_merged_into(project, store_url):
+    judged(project, 1, url=store_url, a="ok", b="ok")
+    judged(project, 2, url=store_url, branch="feature", a="ok", b="no")
+    environ = {
+        "GITHUB_REF_NAME": "12/merge",
+        "GITHUB_BASE_REF": "main",
+        "SOURCE_DATE_EPOCH": str(START + 9 * DAY),
+    }
+    command(project, "run", "s.yaml", "-q", "--no-baseline-zip", "--store-url", store_url, **environ)
+    history = results(project)["history"]
+    assert (history["branch"], [run["pass_rate"] for run in history["runs"]]) == ("main", [1.0, 0.5])
+    assert [run["branch"] for run in document(project, store_url, "--branch", "feature")["runs"]] == [
+        "feature"
+    ]
+
+
+def test_one_scenario_is_told_by_its_own_runs(project, store_url):
+    remembered(project, store_url, "+-+")
+    told_of = document(project, store_url, "--scenario", "b", "--limit", "2")
+    assert [run["verdict"] for run in told_of["runs"]] == ["FAIL", "PASS"]
+    assert [(each["scenario"], each["outcomes"]) for each in told_of["scenarios"]] == [("b", "+-+")]
+
+
+def test_a_terminal_draws_trends_and_a_pipe_gets_plain_text(project, store_url):
+    remembered(project, store_url, "+-+")
+    drawn = told(project, store_url, on_terminal=True).out
+    assert "score      \u2588\u2585\u2588  1.00 to 1.00" in drawn
+    assert "\u2588\u2581\u2588" in drawn
+    assert not set(told(project, store_url).out) & set("\u2581\u2585\u2588")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--suite", "x"], "the store knows no suite `x` (known: s)"),
+        (["--branch", "mian"], "the store knows no branch `mian` (did you mean `main`?)"),
+        (["--scenario", "c"], "the store knows no scenario `c` (known: a, b)"),
+        (["--dimension", "tone"], "no run has a score of dimension `tone`"),
+        (["--variant", "v"], "--variant is of a scenario: name it with --scenario"),
+        (["--limit", "0"], "--limit takes a number from 1 to 1,000, not 0"),
+    ],
+)
+def test_what_it_does_not_know_is_told(project, store_url, arguments, said):
+    remembered(project, store_url, "+")
+    ended = told(project, store_url, *arguments)
+    assert (ended.code, said in ended.err) == (2, True), ended.err
+
+
+def test_an_id_of_several_suites_asks_which(project, store_url):
+    remembered(project, store_url, "+")
+    written(project, "a", suite="t")
+    judged(project, 2, url=store_url, a="ok")
+    ended = told(project, store_url, "--scenario", "a")
+    assert (ended.code, "add one of: --suite s; --suite t" in ended.err) == (2, True)
+    assert told(project, store_url, "--scenario", "a", "--suite", "t").code == 0
+
+
+def test_hostile_names_pass_their_doors(project, store_url):
+    written(project, HOSTILE, suite=HOSTILE)
+    for day, answer in enumerate(["ok", "no"], 1):
+        judged(project, day, url=store_url, branch=HOSTILE, **{HOSTILE: answer})
+    for ended in (told(project, store_url), told(project, store_url, on_terminal=True)):
+        assert ended.code == 0
+        assert "\x1b" not in ended.out
+        assert not [line for line in ended.out.splitlines() if runner_commands(line)]
+    for name in ("comment", "summary"):
+        text = (project / f".evalgate/{name}.md").read_text()
+        assert not flaws(text.partition("\n")[2] if name == "comment" else text)
+    assert document(project, store_url)["scenarios"][0]["scenario"] == HOSTILE
+
+
+def test_quarantine_is_remembered(project, store_url):
+    aside = {"scenario": "b", "reason": "x", "until": "2026-09-30"}
+    written(project, quarantine=[aside])
+    judged(project, 1, url=store_url, a="ok", b="no")
+    assert "quarantined" in told(project, store_url).out
+    assert [each["quarantined"] for each in document(project, store_url)["scenarios"]] == [True, False]
+
+
+# --- which store, and what may go wrong -------------------------------------------------------------------------
+
+
+def test_the_flag_comes_before_the_variable_and_that_before_the_project(project):
+    (project / "evalgate.yaml").write_text("version: 1\nsuites: [s.yaml]\nstore: of-the-project.db\n")
+    judged(project, 1, a="ok", b="ok")
+    assert [path.name for path in project.glob("*.db")] == ["of-the-project.db"]
+    arguments = ["run", "-q", "--no-baseline-zip"]
+    command(project, *arguments, EVALGATE_STORE_URL="of-the-variable.db")
+    command(project, *arguments, "--store-url", "of-the-flag.db", EVALGATE_STORE_URL="of-the-variable.db")
+    stored = {path.name for path in project.glob("*.db")}
+    assert stored == {"of-the-project.db", "of-the-variable.db", "of-the-flag.db"}
+    assert len(document(project, "of-the-project.db")["runs"]) == 1
+    assert "stored" not in command(project, *arguments, "--store-url", "none").err
+
+
+def test_a_project_names_no_url(project):
+    (project / "evalgate.yaml").write_text(
+        "version: 1\nsuites: [s.yaml]\nstore: postgresql://me:secret@x/y\n"
+    )
+    ended = command(project, "run", "-q")
+    assert (ended.code, "evalgate.yaml:3" in ended.err, "secret" in ended.err) == (2, True, False)
+
+
+@pytest.mark.parametrize("answer", ["ok", "no"])
+def test_a_store_that_can_not_be_had_changes_no_verdict(project, answer):
+    (project / "broken.db").write_bytes(b"this is no database, and never was" * 100)
+    ended = judged(project, 1, "--fail-on", "below_threshold", url="broken.db", a=answer, b="ok")
+    assert ended.code == (0 if answer == "ok" else 1)
+    assert "warning: the run was not stored: broken.db is damaged, or no store of EvalGate" in ended.err
+
+
+def test_a_server_that_is_not_there_changes_no_verdict_and_tells_no_password(project):
+    url = "postgresql://me:hunter22@127.0.0.1:9/evalgate"
+    ended = judged(project, 1, url=url, a="ok", b="ok")
+    assert ended.code == 0
+    assert "warning: the run was not stored" in ended.err
+    assert "hunter22" not in ended.out + ended.err
+    assert "hunter22" not in (project / ".evalgate/results.json").read_text()
+
+
+def test_a_name_that_can_not_be_meant_is_a_mistake(project):
+    ended = judged(project, 1, url="mysql://me:hunter22@x/y", a="ok", b="ok")
+    assert (ended.code, "hunter22" in ended.err) == (2, False)
+    assert "neither sqlite: nor postgresql:" in ended.err
+
+
+def test_a_run_that_could_not_begin_is_not_stored(project, store_url):
+    (project / "s.yaml").write_text("suite: s\nscenarios: oops\n")
+    ended = judged(project, 1, url=store_url)
+    assert (ended.code, "stored" in ended.err) == (2, False)
+    assert document(project, store_url)["runs"] == []
+
+
+def test_a_store_without_runs_says_how_to_begin(project, store_url):
+    ended = told(project, store_url)
+    assert (ended.code, ended.out) == (0, "")
+    assert "remembers no run yet" in ended.err

@@ -1,0 +1,94 @@
+"""Several processes at one store, and processes that die over it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evalgate.bootstrap.store import open_store
+from evalgate.ports.store import EVERYTHING
+
+SCRIPT = Path(__file__).parents[2] / "writers.py"
+WRITERS, RUNS = 20, 3
+
+
+def command(url, *words):
+    return [sys.executable, str(SCRIPT), url, *map(str, words)]
+
+
+@contextmanager
+def running(url, *words):
+    """A writer that is killed without a word in the end."""
+    process = subprocess.Popen(command(url, *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def nothing_yet(request, tmp_path):
+    """A store that nobody has opened before."""
+    if request.param == "sqlite":
+        return str(tmp_path / "new/store.db")
+    return request.getfixturevalue("empty_postgres_url")
+
+
+def test_twenty_writers_who_begin_at_once_on_a_new_store_lose_nothing(nothing_yet):
+    done = subprocess.run(
+        command(nothing_yet, "many", WRITERS, RUNS), capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "0 failed\n", done.stderr
+    with open_store(nothing_yet, "/") as store:
+        assert store.runs.count() == WRITERS * RUNS
+        assert store.goldens.count() == WRITERS
+        told = store.runs.all_sightings(1000)
+        common = [len(seen) for key, seen in told.items() if key.id.startswith("common")]
+        assert common == [WRITERS * RUNS] * 5
+        assert len(told) == 5 + WRITERS * RUNS
+
+
+def test_a_writer_killed_in_the_middle_of_a_run_leaves_the_store_as_it_was_before(store_url):
+    with running(store_url, "half") as said:
+        assert said.readline() == "half\n"
+
+    with open_store(store_url, "/") as store:
+        assert [each.id for each in store.runs.list()] == ["whole"]
+        assert len(store.runs.get("whole").scenarios) == 1
+        whole = store.runs.get("whole")
+        from evalgate.records import replace
+
+        assert store.runs.record(replace(whole, facts=replace(whole.facts, id="half")))
+        assert store.runs.count() == 2
+
+
+def test_a_writer_killed_at_any_moment_leaves_every_run_it_spoke_of(store_url):
+    with running(store_url, "forever") as said:
+        told = [int(said.readline()) for _ in range(4)]
+
+    with open_store(store_url, "/") as store:
+        stored = store.runs.list(EVERYTHING)
+        assert {f"r{number}" for number in told} <= {each.id for each in stored}
+        assert all(len(store.runs.get(each.id).scenarios) == 50 for each in stored)
+
+
+def test_a_reader_sees_one_state_while_others_write(store_url):
+    from evalgate.adapters.stores.database import Database
+    from evalgate.adapters.stores.goldens import _get
+    from evalgate.adapters.stores.place import place_of
+    from evalgate.models.golden import Golden
+
+    reader = Database(place_of(store_url, "/"))
+    with open_store(store_url, "/") as store:
+        with reader.reading() as connection:
+            assert _get(connection, "g") is None
+            store.goldens.create(Golden("g"))
+            assert _get(connection, "g") is None
+        assert store.goldens.get("g") is not None
+    reader.close()
