@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evalgate.models.results import SCHEMA, ResultsDoc
+from evalgate.models.document_names import RESULTS_SCHEMA
+
+if TYPE_CHECKING:
+    from evalgate.models.results import ResultsDoc
 
 FIELDS = {
     "PASS": "passed",
@@ -203,7 +206,7 @@ def results(
 ) -> ResultsDoc:
     codes = {"pass": 0, "fail": 1, "cannot_judge": 3, "invalid": 2}
     document: Any = {
-        "schema": SCHEMA,
+        "schema": RESULTS_SCHEMA,
         "evalgate_version": "0.1.0",
         "created_at": "2026-01-02T03:04:05Z",
         "commit": "c0ffee" + "0" * 34,

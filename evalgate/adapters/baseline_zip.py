@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,13 +11,14 @@ import orjson
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.measures.redaction import redact_value
-from evalgate.models.results import BASELINE_SCHEMA
+from evalgate.models.document_names import BASELINE_SCHEMA
 from evalgate.models.trace_document import to_document
 from evalgate.ports import Baseline, BaselineParts
 from evalgate.records import dataclass, replace
 from evalgate.reporting.exports.results_json import load as load_results
 
 if TYPE_CHECKING:
+    import zipfile
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.trace import Source, Trace
@@ -50,6 +49,8 @@ class Spool:
     """Traces of the run on disk, redacted, one a line; more than a baseline can hold is only counted."""
 
     def __init__(self, limits: ZipLimits) -> None:
+        import tempfile  # a run that leaves no baseline does not pay for it
+
         self._limits = limits
         self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
         self._size = 0
@@ -211,6 +212,8 @@ def _save(path: str, content: bytes) -> None:
 
 def _write(path: Path, parts: BaselineParts, spool: Spool | None, limits: ZipLimits) -> int:
     """Writes the archive; how many traces had to be left out."""
+    import zipfile
+
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry("results.json"), parts.results)
         archive.writestr(_entry(SUITES), parts.suites)
@@ -241,6 +244,8 @@ def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, limits: ZipLimi
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
+    import zipfile
+
     entry = zipfile.ZipInfo(name, _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = 3

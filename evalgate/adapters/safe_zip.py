@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import io
 import stat
-import zipfile
-import zlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import zipfile
     from collections.abc import Iterator
 
 MAX_ENTRIES = 1_000
+STORED, DEFLATED = 0, 8
+"""Methods of compression, by the numbers of the zip specification."""
 CHUNK = 1 << 16
 ENTRY = b"PK\x01\x02"
 """How each entry of the archive's directory begins; in deflated bytes it stands by chance only."""
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
 
 
 class ZipRefusedError(ValueError):
@@ -30,6 +30,8 @@ class SafeZip:
         # Counted before the library makes an object of each: a million entries fit into the bytes allowed.
         if content.count(ENTRY) > 2 * max_entries:
             raise _too_many(max_entries)
+        import zipfile  # a run without a zip does not pay for it
+
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
@@ -60,7 +62,7 @@ class SafeZip:
                 while part := stream.read(CHUNK):
                     self._take(len(part))
                     parts.append(part)
-        except _DAMAGE:
+        except _damage():
             raise ZipRefusedError(f"{name} in it is damaged") from None
         return b"".join(parts)
 
@@ -72,7 +74,7 @@ class SafeZip:
                 for line in stream:
                     self._take(len(line))
                     yield line
-        except _DAMAGE:
+        except _damage():
             raise ZipRefusedError(f"{name} in it is damaged") from None
 
     def _only(self, name: str) -> zipfile.ZipInfo:
@@ -85,7 +87,7 @@ class SafeZip:
             raise ZipRefusedError(f"{name} in it is encrypted")
         if entry.is_dir() or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
             raise ZipRefusedError(f"{name} in it is no regular file")
-        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        if entry.compress_type not in (STORED, DEFLATED):
             raise ZipRefusedError(f"{name} in it is compressed in a way that is not accepted")
         if entry.file_size > self._left:
             raise ZipRefusedError(f"{name} in it is too large")
@@ -99,3 +101,11 @@ class SafeZip:
 
 def _too_many(most: int) -> ZipRefusedError:
     return ZipRefusedError(f"it has more than {most:,} entries")
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What the library raises for archives that are none."""
+    import zipfile
+    import zlib
+
+    return zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError

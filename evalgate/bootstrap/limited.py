@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from typing import TYPE_CHECKING, NoReturn
 
 from evalgate.adapters.judging.bounds import OUT_OF_MEMORY, Bounds, bound, is_out_of_memory
@@ -27,6 +26,8 @@ def run_limited(limits: Limits, work: Callable[[], int], guard: Callable[[Callab
 
     `guard` does it so that every ending is an exit code.
     """
+    import tempfile  # a run without limits does not pay for it
+
     patience = None if limits.cpu is None else 4.0 * limits.cpu + 20
     bounds = Bounds(limits.cpu, limits.memory, patience)
     _flush()

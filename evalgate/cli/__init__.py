@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -115,11 +116,14 @@ def _module(verb: str) -> Any:
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    # Only help needs to know how wide the terminal is, which takes longer to find out than to read the words.
+    width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
+    formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
     parser = _Parser(
         prog="evalgate",
         description="A gate on what an AI agent does, judged from recorded traces without calling a model.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
@@ -129,7 +133,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
             name,
             help=purpose,
             description=purpose[0].upper() + purpose[1:] + ".",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=formatter,
             add_help=name == chosen,
         )
         if name == chosen:  # the others' options need not be known today

@@ -17,10 +17,6 @@ from evalgate.models.results_places import LocationDoc as LocationDoc  # noqa: P
 from evalgate.models.results_quarantine import QuarantineDoc  # noqa: TC001  the same
 from evalgate.models.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
 
-SCHEMA = "evalgate.results/1"
-BASELINE_SCHEMA = "evalgate.baseline/1"
-"""Of the manifest in a `baseline.zip`, which holds such a document."""
-
 
 class ReasonDoc(TypedDict, total=False):
     """Why the gate decided so."""

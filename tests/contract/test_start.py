@@ -109,6 +109,23 @@ def test_a_run_loads_what_it_uses_of_ours(project):
     assert "evalgate.reporting.own_template" not in modules
     assert "evalgate.evaluators.output_contains" in modules
     assert "evalgate.evaluators.tool_sequence" not in modules
+    assert not within("evalgate.models") & {"results", "results_figures", "results_approvals"}
+
+
+def test_a_run_loads_no_mail_no_zip_and_no_network_to_find_nothing_in_them(project):
+    modules = loaded(project, "run", "suite.yaml", "--no-baseline-zip")
+
+    assert not modules & {"email", "importlib.metadata", "socket", "zipfile"}
+
+
+def test_whoever_asks_pydantic_for_more_than_plugins_gets_its_own_loader():
+    asked = (
+        "from evalgate.bootstrap.no_plugins import use_no_plugins; use_no_plugins();"
+        "from pydantic.plugin._loader import get_plugins; print(list(get_plugins()));"
+        "from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP as group; print(group)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "pydantic"]
 
 
 @pytest.mark.parametrize("words", [["--version"], ["validate", "suite.yaml"]], ids=" ".join)

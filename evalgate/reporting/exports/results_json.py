@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
-from evalgate.models.results import SCHEMA
-from evalgate.reporting.exports.approvals_doc import approval_doc
+from evalgate.models.document_names import RESULTS_SCHEMA
 from evalgate.reporting.exports.bounded import bounded_text
 from evalgate.reporting.exports.figures_doc import comparison_doc, figures_doc
 from evalgate.reporting.exports.results_parts import (
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from evalgate.models.figures import RunFigures
     from evalgate.models.quarantine import QuarantineRuling
     from evalgate.models.results import ResultsDoc, SummaryDoc
+    from evalgate.models.results_approvals import ApprovalDoc
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
     from evalgate.models.weakening import Weakenings
@@ -68,7 +68,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     removed = comparison.removed if comparison else []
     summed = figures.suites if figures else {}
     document: ResultsDoc = {
-        "schema": SCHEMA,
+        "schema": RESULTS_SCHEMA,
         "evalgate_version": __version__,
         "created_at": _timestamp(created_at),
         "commit": commit,
@@ -90,7 +90,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         "removed": [removed_doc(standing) for standing in removed],
         "unclaimed": [unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
         "warnings": [warning_doc(warning) for warning in (*warnings, *run.warnings)],
-        "approvals": [approval_doc(ruling) for ruling in rulings],
+        "approvals": _approvals(rulings),
         "command": bounded_text(command) if command else None,
     }
     if figures is not None:
@@ -121,7 +121,7 @@ def invalid_document(
     `code` is that of the error: invalid_suite, invalid_setting, refused_path or over_limit.
     """
     return {
-        "schema": SCHEMA,
+        "schema": RESULTS_SCHEMA,
         "evalgate_version": __version__,
         "created_at": _timestamp(created_at),
         "commit": commit,
@@ -171,9 +171,17 @@ def load(
         ) from None
     mistake = check(document, whole=whole)
     if mistake:
-        raise SettingError(f"{what} is no {SCHEMA} document: {mistake}")
+        raise SettingError(f"{what} is no {RESULTS_SCHEMA} document: {mistake}")
     return cast("ResultsDoc", document)
 
 
 def _timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _approvals(rulings: Sequence[Ruling]) -> list[ApprovalDoc]:
+    if not rulings:
+        return []
+    from evalgate.reporting.exports.approvals_doc import approval_doc
+
+    return [approval_doc(ruling) for ruling in rulings]

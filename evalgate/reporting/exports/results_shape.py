@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.results import SCHEMA
+from evalgate.models.document_names import RESULTS_SCHEMA
 from evalgate.models.run import MAX_SCENARIOS
 from evalgate.reporting.exports import approvals_doc
 from evalgate.reporting.exports import results_fields as fields
@@ -56,7 +56,7 @@ def _document(document: Any) -> None:
     if not isinstance(document, dict):
         raise Mistake((), "it is no object")
     schema = document.get("schema")
-    if schema != SCHEMA:
+    if schema != RESULTS_SCHEMA:
         shown = repr(schema[:MAX_SHOWN]) if isinstance(schema, str) else "nothing"
         raise Mistake((), f"its schema says {shown}")
     record(document, fields.DOCUMENT, ())

@@ -11,7 +11,7 @@ from results_builder import a_scenario, a_suite, results
 from evalgate.adapters.baseline_zip import BaselineZips, ZipLimits
 from evalgate.adapters.workspace import Workspace
 from evalgate.errors import InvalidInput
-from evalgate.models.results import BASELINE_SCHEMA
+from evalgate.models.document_names import BASELINE_SCHEMA
 from evalgate.ports import BaselineParts
 
 if TYPE_CHECKING:

@@ -1,0 +1,7 @@
+"""What documents call themselves: apart from their types, which only a schema and type checkers need."""
+
+from __future__ import annotations
+
+RESULTS_SCHEMA = "evalgate.results/1"
+BASELINE_SCHEMA = "evalgate.baseline/1"
+"""Of the manifest in a `baseline.zip`, which holds such a document."""
