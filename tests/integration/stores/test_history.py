@@ -224,9 +224,9 @@ def test_a_terminal_draws_trends_and_a_pipe_gets_plain_text(project, store_url):
         (["--limit", "0"], "--limit takes a number from 1 to 1,000, not 0"),
     ],
 )
-def test_what_it_does_not_know_is_told(project, store_url, arguments, said):
-    remembered(project, store_url, "+")
-    ended = told(project, store_url, *arguments)
+def test_what_it_does_not_know_is_told(project, arguments, said):
+    remembered(project, "store.db", "+")
+    ended = told(project, "store.db", *arguments)
     assert (ended.code, said in ended.err) == (2, True), ended.err
 
 

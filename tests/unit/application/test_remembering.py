@@ -1,0 +1,158 @@
+"""A store that fails midway is a warning, whatever it was asked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from results_builder import a_scenario, a_suite, results
+
+from evalgate.application.remembering import MOST_SCENARIOS, Memory, history_of
+from evalgate.application.request import Judgement, JudgeRequest
+from evalgate.application.run_record import Circumstances, run_identity, stored_run
+from evalgate.errors import Problem, SettingError, StoreUnreachable
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.stored_run import ScenarioRow, Sighting
+from evalgate.reporting.exports.results_json import dump
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+AROUND = Circumstances("main", "7", history_branch="main")
+
+
+class Clock:
+    """Every look at it is a second later."""
+
+    def __init__(self):
+        self._seconds = 0
+
+    def now(self):
+        self._seconds += 1
+        return NOW + timedelta(seconds=self._seconds)
+
+
+class Runs:
+    """Runs of which some questions fail, and that else remember nothing but what they are told."""
+
+    def __init__(self, trouble=None, scenarios=0):
+        self.trouble, self.scenarios, self.kept = trouble, scenarios, []
+
+    def _fail(self, what):
+        if self.trouble and self.trouble[0] == what:
+            raise self.trouble[1]
+
+    def trend(self, *_):
+        self._fail("trend")
+        return []
+
+    def last_statuses(self, page, **_):
+        rows = [ScenarioRow(ScenarioKey("s", f"{n}", None), "PASS") for n in range(self.scenarios)]
+        return [Sighting("r", NOW, "main", None, row) for row in rows][: page.limit]
+
+    def all_sightings(self, _window, **_):
+        return {each.row.key: [each] for each in self.last_statuses(self)}
+
+    limit = None
+
+    def record(self, run, evaluations=()):
+        self._fail("record")
+        is_new = run.facts.id not in [each.facts.id for each in self.kept]
+        self.kept.append(run)
+        return is_new
+
+
+class NoApprovals:
+    def active(self, _today, **_):
+        return []
+
+
+class Store:
+    approvals = NoApprovals()
+    place = "postgresql://db/evalgate"
+
+    def __init__(self, runs):
+        self.runs, self.is_open = runs, True
+
+    def close(self):
+        self.is_open = False
+
+
+def judgement(**changes):
+    document = results([a_suite("support", [a_scenario()])], "pass")
+    return Judgement(document, {"results.json": dump(document)}, **changes)
+
+
+@pytest.mark.parametrize("error", [StoreUnreachable("it is gone"), SettingError("it is damaged")])
+def test_trouble_in_the_midst_is_a_warning_and_the_store_is_closed(error):
+    store = Store(Runs(("record", error)))
+    memory = Memory(store, Clock(), AROUND)
+    assert memory.keep(judgement()) == ""
+    assert memory.warnings == [f"the run was not stored: {error}"]
+    assert not store.is_open
+
+
+def test_trouble_before_the_run_is_a_warning_and_the_run_goes_on():
+    memory = Memory(Store(Runs(("trend", StoreUnreachable("it is gone")))), Clock(), AROUND)
+    assert memory.before(JudgeRequest()).history is None
+    assert memory.warnings == ["earlier runs are not told of, and no approval of theirs counts: it is gone"]
+    assert memory.keep(judgement()).startswith("stored in postgresql://db/evalgate as run ")
+
+
+def test_a_store_that_was_never_opened_keeps_its_own_warning_only():
+    memory = Memory(None, Clock(), AROUND, "no store")
+    request = JudgeRequest()
+    assert memory.before(request) is request
+    assert memory.keep(judgement()) == ""
+    assert memory.warnings == ["no store"]
+
+
+def test_a_run_that_could_not_begin_is_not_kept():
+    runs = Runs()
+    memory = Memory(Store(runs), Clock(), AROUND)
+    assert memory.keep(judgement(problems=[Problem("no suite")])) == ""
+    assert runs.kept == []
+
+
+def test_a_run_is_kept_with_its_time_and_twice_is_once():
+    runs = Runs()
+    memory = Memory(Store(runs), Clock(), AROUND)
+    assert memory.keep(judgement()).startswith("stored in")
+    assert memory.keep(judgement()).startswith("not stored again in")
+    facts = runs.kept[0].facts
+    assert (facts.branch, facts.duration_ms) == ("main", 1000)
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "told"), [(3, 3), (MOST_SCENARIOS, MOST_SCENARIOS), (MOST_SCENARIOS + 1, 0)]
+)
+def test_stability_is_told_of_so_many_scenarios(scenarios, told):
+    assert len(history_of(Store(Runs(scenarios=scenarios)), None).scenarios) == told
+
+
+def record(**changes):
+    document = {**results([a_suite("support", [a_scenario()])], "pass"), **changes}
+    return stored_run(document, dump(document), AROUND, NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"created_at": "2027-01-01T00:00:00Z"}, {"command": "another"}, {"warnings": []}, {"approvals": []}],
+)
+def test_when_a_run_was_made_does_not_make_it_another(changes):
+    assert record(**changes).facts.id == record().facts.id
+
+
+def test_other_results_or_another_workflow_run_make_it_another():
+    document = results([a_suite("support", [a_scenario("other")])], "pass")
+    ids = {
+        record().facts.id,
+        record(commit="f" * 40).facts.id,
+        run_identity(document, "7"),
+        run_identity(document, "8"),
+    }
+    assert len(ids) == 4
+
+
+def test_an_unknown_verdict_is_stored_as_one_of_which_nothing_was_learned():
+    document = results([a_suite("support", [a_scenario(verdict="PASS")])], "pass")
+    document["suites"][0]["scenarios"][0]["verdict"] = "LATER"
+    assert stored_run(document, b"", AROUND, NOW, NOW).scenarios[0].verdict == "NOT_EVALUABLE"
