@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -16,7 +16,7 @@ from evalgate.errors import BugElsewhere, InvalidInput
 from evalgate.models.annotation import Annotation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import FrameType
 
     from evalgate.adapters.github.site import Budget
@@ -72,15 +72,14 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_a
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, step)
-    folder = settings.job.temp if Path(settings.job.temp or "/nowhere").is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="evalgate-", dir=folder) as downloads:
+    with _folder_of_our_own(settings.job.temp) as downloads:
         judge = _judge(settings, step, downloads) if is_apart else bench.bench_of(settings)
         if settings.approves:
             from evalgate.application.approve_in_action import approve
             from evalgate.bootstrap import approving
 
             to_do = approving.approve_task(settings)
-            return approve(to_do, approving.approve_world(settings, step, downloads, budget))
+            return approve(to_do, approving.approve_world(settings, step, judge, downloads, budget))
         if settings.inputs.mode == "publish":
             from evalgate.application.publish import publish
             from evalgate.bootstrap import publishing
@@ -90,6 +89,23 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_a
         return gate_in_action(
             gate.action_task(settings), gate.action_world(settings, step, judge, downloads, budget)
         )
+
+
+@contextmanager
+def _folder_of_our_own(temp: str) -> Iterator[str]:
+    """A new folder, which goes again; `tempfile` would take longer to load than all this takes."""
+    parent = Path(temp) if temp and Path(temp).is_dir() else Path("/tmp")  # noqa: S108  (new, private and of a random name)
+    folder = parent / f"evalgate-{os.urandom(8).hex()}"
+    folder.mkdir(mode=0o700)
+    try:
+        yield str(folder)
+    finally:
+        for above, folders, files in os.walk(folder, topdown=False):
+            for name in files:
+                Path(above, name).unlink()
+            for name in folders:
+                Path(above, name).rmdir()
+        folder.rmdir()
 
 
 def _judge(settings: Settings, step: Step, downloads: str) -> JobJudge:

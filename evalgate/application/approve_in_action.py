@@ -13,18 +13,17 @@ from evalgate.application.commenting import CommentText, keep_comment, say, temp
 from evalgate.application.consents import SHORT_SHA, Vetting
 from evalgate.application.request import Judgement, JudgeRequest
 from evalgate.errors import InvalidInput, Unreachable
+from evalgate.models.approval import Approval
 from evalgate.records import dataclass, replace
-from evalgate.reporting.heading import heading
 from evalgate.suite.approve_command import read_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.approved_report import ApprovedReport
     from evalgate.application.consents import Vetted
-    from evalgate.application.request import Form, Written
-    from evalgate.models.approval import Approval, Ruling
+    from evalgate.application.request import ApprovedReport, Form
     from evalgate.models.consent import Consent
+    from evalgate.models.results_approvals import ApprovalDoc
     from evalgate.models.review import GateRun, Remark, ReviewedChange
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
@@ -117,11 +116,11 @@ def _approve(task: ApproveTask, world: ApproveWorld) -> str:
     template = template_from(world.template, world.step)
     form = replace(task.form, run_url=f"{task.run_url}{run.id}", template=template)
     report = _decided(content, run, vetted, form, world)
-    rulings = _of_comment(remark.id, report)
+    active = _active(remark.id, report)
     _still_at(change, world.review)
-    _record(rulings, world)
-    _publish(task, form, run, report.written, world)
-    return f"EvalGate: {report.written.results['verdict']}, with {_told(rulings)}"
+    _record(active, vetted.consents, world)
+    _publish(task, form, run, report, world)
+    return f"EvalGate: {report.written.results['verdict']}, with {_told(active)}"
 
 
 def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
@@ -153,19 +152,21 @@ def _decided(
         raise _Refused(f"the report of run {run.id} is refused: {reasons}") from None
 
 
-def _of_comment(comment: int, report: ApprovedReport) -> Sequence[Ruling]:
-    """What became of the comment at hand; raises _Refused where it approves nothing."""
-    for consent, why in report.refused:
-        if consent.provenance.comment_id == comment:
-            raise _Refused(f"{consent.label} approves nothing: {why}")
-    rulings = [
-        ruling
-        for ruling in report.rulings
-        if ruling.approval.provenance is not None and ruling.approval.provenance.comment_id == comment
-    ]
-    if not any(ruling.status == "active" for ruling in rulings):
-        raise _Refused("; ".join(f"{ruling.approval.scenario}: {ruling.message}" for ruling in rulings))
-    return rulings
+def _active(comment: int, report: ApprovedReport) -> Sequence[ApprovalDoc]:
+    """What the comment at hand lets pass; raises _Refused where that is nothing."""
+    for number, why in report.refused:
+        if number == comment:
+            raise _Refused(f"comment {number} approves nothing: {why}")
+    told = [each for each in report.told if _comment_of(each) == comment]
+    active = [each for each in told if each["status"] == "active"]
+    if not active:
+        raise _Refused("; ".join(f"{each['scenario']}: {each['message']}" for each in told[:MOST_TOLD]))
+    return active
+
+
+def _comment_of(approval: ApprovalDoc) -> int | None:
+    origin = approval.get("provenance")
+    return origin["comment_id"] if origin is not None else None
 
 
 def _still_at(change: ReviewedChange, review: Review) -> None:
@@ -175,18 +176,40 @@ def _still_at(change: ReviewedChange, review: Review) -> None:
         raise _Refused(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
 
 
-def _record(rulings: Sequence[Ruling], world: ApproveWorld) -> None:
+def _record(active: Sequence[ApprovalDoc], consents: Sequence[Consent], world: ApproveWorld) -> None:
+    """Keeps what was approved. Who, why and where are taken from the comment, the rest from the report."""
     if world.record is None:
         return
+    by_comment = {consent.provenance.comment_id: consent for consent in consents}
     try:
-        world.record([ruling.approval for ruling in rulings if ruling.status == "active"])
+        world.record([_approval(each, by_comment[_comment_of(each)]) for each in active])
     except (Unreachable, InvalidInput) as trouble:
         say(world.step, "warning", f"the approval was not stored: {trouble}")
 
 
+def _approval(told: ApprovalDoc, consent: Consent) -> Approval:
+    limit, checks = told["limit"], told.get("checks")
+    return Approval(
+        suite=told["suite"],
+        scenario=told["scenario"],
+        variant=told["variant"],
+        assertion=None,
+        change=None,
+        least_score=limit["score"] if limit is not None else None,
+        reason=consent.reason,
+        who=consent.who,
+        until=consent.until,
+        traces=frozenset(),
+        location=None,
+        checks=None if checks is None else frozenset(checks),
+        provenance=consent.provenance,
+    )
+
+
 def _publish(
-    task: ApproveTask, form: Form, run: TriggeringRun, written: Written, world: ApproveWorld
+    task: ApproveTask, form: Form, run: TriggeringRun, report: ApprovedReport, world: ApproveWorld
 ) -> None:
+    written = report.written
     for warning in written.warnings:
         say(world.step, "warning", warning)
     if task.summarise:
@@ -201,13 +224,12 @@ def _publish(
         return
     request = JudgeRequest(commit=run.head_sha, comment_key=form.comment_key, report_url=form.run_url)
     files = {"comment.md": written.comment.encode()}
-    judgement = Judgement(written.results, files, heading=heading(written.results).text)
+    judgement = Judgement(written.results, files, heading=report.heading)
     post_check(request, judgement, world.checks, world.step)
 
 
-def _told(rulings: Sequence[Ruling]) -> str:
+def _told(active: Sequence[ApprovalDoc]) -> str:
     """What the comment at hand approves, for the log."""
-    active = [ruling.approval for ruling in rulings if ruling.status == "active"]
-    names = ", ".join(f"{approval.suite} / {approval.scenario}" for approval in active[:MOST_TOLD])
+    names = ", ".join(f"{each['suite']} / {each['scenario']}" for each in active[:MOST_TOLD])
     left = len(active) - MOST_TOLD
-    return f"{names}{f' and {left} more' if left > 0 else ''} approved by {active[0].who}"
+    return f"{names}{f' and {left} more' if left > 0 else ''} approved by {active[0]['who']}"

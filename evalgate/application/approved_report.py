@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from evalgate.application.finished_changes import changes_of
 from evalgate.application.foreign_report import report_of, written
 from evalgate.application.granted import granted
+from evalgate.application.request import ApprovedReport
 from evalgate.application.stored_run import run_of
 from evalgate.gate.approvals import rule_on
 from evalgate.gate.decide import with_approved
@@ -15,12 +16,13 @@ from evalgate.models.comparison import ScenarioKey
 from evalgate.models.decision import Decision, Reason
 from evalgate.reporting.exports.approvals_doc import approval_doc
 from evalgate.reporting.exports.results_parts import reason_doc
+from evalgate.reporting.heading import heading
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from datetime import date
 
-    from evalgate.application.request import Form, Written
+    from evalgate.application.request import Form
     from evalgate.models.approval import Approval, Ruling
     from evalgate.models.consent import Consent
     from evalgate.models.decision import GateVerdict
@@ -29,14 +31,6 @@ if TYPE_CHECKING:
     from evalgate.models.triggering_run import TriggeringRun
 
 NOTE = "note"
-
-
-class ApprovedReport(NamedTuple):
-    """The report as it may be posted, what was approved, and which consents approve nothing."""
-
-    written: Written
-    rulings: Sequence[Ruling]
-    refused: Sequence[tuple[Consent, str]]
 
 
 def approve_report(
@@ -53,7 +47,9 @@ def approve_report(
     rulings = decide_anew(results, given.approvals, today)
     said = [f"{consent.label} approves nothing: {why}" for consent, why in given.refused]
     results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *said)]
-    return ApprovedReport(written(results, run, form), rulings, given.refused)
+    refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in given.refused)
+    told = [approval_doc(ruling) for ruling in rulings]
+    return ApprovedReport(written(results, run, form), heading(results).text, told, refused)
 
 
 def decide_anew(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[Ruling]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import BaselineInfo
     from evalgate.models.consent import Consent
     from evalgate.models.results import ResultsDoc
+    from evalgate.models.results_approvals import ApprovalDoc
     from evalgate.models.stability import History
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.weakening import OnWeakening
@@ -91,3 +92,16 @@ class Written:
     comment: str
     summary: str
     warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedReport:
+    """A report with what people approved since: its verdict in one line, and what became of each approval.
+
+    `refused` holds the number of a comment that approves nothing, and why.
+    """
+
+    written: Written
+    heading: str
+    told: Sequence[ApprovalDoc]
+    refused: Sequence[tuple[int, str]] = ()

@@ -15,6 +15,9 @@ from evalgate.bootstrap import process
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.application.request import Written
     from evalgate.bootstrap.bench import Bench
 
 TRACES_A_SECOND = 10_000
@@ -27,7 +30,7 @@ def answer(folder: str) -> int:
     process.reading.into(os.open(here / READING, os.O_RDWR | os.O_CREAT, 0o600))
     try:
         verb, bench, given = from_plain(json.loads((here / QUESTION).read_bytes()))
-        said = _judged(bench, *given) if verb == "judge" else _written(bench, *given)
+        said = ANSWERS[verb](bench, *given)
     except InvalidInput as refusal:
         said = told_refusal(refusal)
     except Exception as bug:  # noqa: BLE001  (told to the process that reports it)
@@ -48,10 +51,29 @@ def _judged(bench: Bench, request: Any) -> dict[str, Any]:
 
 
 def _written(bench: Bench, path: str, run: Any, form: Any) -> dict[str, Any]:
+    written = bench.write(path, run, form)
+    _leave(bench, written)
+    return told_written(written)
+
+
+def _approved(bench: Bench, content: bytes, run: Any, consents: Any, form: Any) -> dict[str, Any]:
+    from evalgate.application.approved_answer import told_approved
+
+    report = bench.approve(content, run, consents, form)
+    _leave(bench, report.written)
+    return told_approved(report)
+
+
+def _leave(bench: Bench, written: Written) -> None:
     from evalgate.adapters.export_files import OutputFolder
 
-    written = bench.write(path, run, form)
     files = OutputFolder(bench.folder, bench.cwd)
     files.write("comment.md", written.comment.encode())
     files.write("summary.md", written.summary.encode())
-    return told_written(written)
+
+
+ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "judge": _judged,
+    "write": _written,
+    "approve": _approved,
+}

@@ -12,11 +12,8 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.github import Budget, Client
     from evalgate.application.approve_in_action import ApproveTask, ApproveWorld
-    from evalgate.application.approved_report import ApprovedReport
-    from evalgate.application.request import Form
+    from evalgate.bootstrap.bench import JobJudge
     from evalgate.models.approval import Approval
-    from evalgate.models.consent import Consent
-    from evalgate.models.triggering_run import TriggeringRun
     from evalgate.ports import StepOutput
     from evalgate.ports.review import Review
     from evalgate.settings.settings import Settings
@@ -47,7 +44,7 @@ def approve_task(settings: Settings) -> ApproveTask:
 
 
 def approve_world(
-    settings: Settings, step: StepOutput, downloads: str, budget: Budget | None = None
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, budget: Budget | None = None
 ) -> ApproveWorld:
     """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
     from functools import partial
@@ -65,7 +62,7 @@ def approve_world(
     return ApproveWorld(
         review=review_of(settings, client, comment.number, downloads),
         files=ReportZips(Path(downloads)),
-        decide=_decide,
+        decide=judge.approve,
         pull_request=github.Comments(client, comment.number),
         step=step,
         template=template_of(settings, client),
@@ -91,10 +88,3 @@ def _record(settings: Settings, approvals: Sequence[Approval]) -> None:
 
     job = settings.job
     store_approvals(settings.inputs.store_url, job.temp, approvals, job.source_date_epoch)
-
-
-def _decide(content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form) -> ApprovedReport:
-    from evalgate.adapters.clock import SystemClock
-    from evalgate.application.approved_report import approve_report
-
-    return approve_report(content, run, consents, form, SystemClock(None).now().date())

@@ -9,8 +9,11 @@ from evalgate.records import dataclass, replace
 from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.application.judge import Tools
-    from evalgate.application.request import Form, Judgement, JudgeRequest, Written
+    from evalgate.application.request import ApprovedReport, Form, Judgement, JudgeRequest, Written
+    from evalgate.models.consent import Consent
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.ports import Progress
     from evalgate.settings.settings import Settings
@@ -26,6 +29,11 @@ class JobJudge(Protocol):
 
     def write(self, path: str, run: TriggeringRun, form: Form, /) -> Written:
         """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
+
+    def approve(
+        self, content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form, /
+    ) -> ApprovedReport:
+        """The report that a run left, decided anew with what people approved; raises InvalidInput."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,16 @@ class Bench:
         from evalgate.application.foreign_report import write_anew
 
         return write_anew(ReportZips(Path(path).parent).unpack(path), run, form)
+
+    def approve(
+        self, content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form
+    ) -> ApprovedReport:
+        """Decides a finished run anew with what people approved, in this very process."""
+        from evalgate.adapters.clock import SystemClock
+        from evalgate.application.approved_report import approve_report
+
+        today = SystemClock(self.source_date_epoch).now().date()
+        return approve_report(content, run, consents, form, today)
 
     def tools(self, *, named_baseline: bool, progress: Progress | None = None) -> Tools:
         """What the judge works with in a job: nothing outside the workspace, no symbolic links.

@@ -11,11 +11,12 @@ from evalgate.adapters.judging.bounds import Bounds
 from evalgate.errors import BugElsewhere, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalgate.adapters.judging.place import Place
-    from evalgate.application.request import Form, Judgement, JudgeRequest, Written
+    from evalgate.application.request import ApprovedReport, Form, Judgement, JudgeRequest, Written
     from evalgate.bootstrap.bench import Bench
+    from evalgate.models.consent import Consent
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.settings.limits import Limits
 
@@ -62,6 +63,15 @@ class JudgeApart:
 
         place, answer = self._answer("write", path, run, form)
         return written_of(answer, place.file)
+
+    def approve(
+        self, content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form
+    ) -> ApprovedReport:
+        """The report that a run left, decided anew with what people approved; raises InvalidInput."""
+        from evalgate.application.approved_answer import approved_of
+
+        place, answer = self._answer("approve", content, run, consents, form)
+        return approved_of(answer, place.file)
 
     def _judged(self, request: JudgeRequest) -> Judgement:
         from evalgate.adapters.export_files import OutputFolder

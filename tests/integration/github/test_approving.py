@@ -8,6 +8,8 @@ import pytest
 from fakes.agent import FORK, ours, record, trace
 from markdown_check import flaws
 
+from evalgate.bootstrap.store import open_store
+
 pytestmark = pytest.mark.shared
 
 KEY = {"comment_key": "evalgate", "approvals_from": "comments"}
@@ -29,8 +31,9 @@ def head(hub):
 def gate(act, head):
     """A run of the gate for the pull request; `attempt` counts how often it was started over."""
 
-    def run(attempt=1, **inputs):
-        return act(variables={"GITHUB_RUN_ATTEMPT": str(attempt)}, **{**KEY, **inputs})
+    def run(attempt=1, *, variables=None, **inputs):
+        told = {"GITHUB_RUN_ATTEMPT": str(attempt), **(variables or {})}
+        return act(variables=told, **{**KEY, **inputs})
 
     return run
 
@@ -97,9 +100,26 @@ def test_the_gate_started_over_counts_it_too(hub, failing, gate):
     assert len(ours(hub)) == 1
 
 
-def test_it_crosses_into_the_judges_process(hub, failing, gate):
-    hub.say(COMMAND, "bob")
+def test_judges_in_a_process_of_their_own_say_the_same(hub, failing, gate, approve):
+    assert approve(hub.say(COMMAND, "bob"), is_apart=True).exit_code == 0
+    assert "EvalGate passed" in ours(hub)[0]
     assert gate(attempt=2, is_apart=True).exit_code == 0
+    unknown = hub.say("/evalgate approve other because x", "bob")
+    refused(approve(unknown, is_apart=True), "the run has no scenario other")
+
+
+def test_what_was_approved_is_kept_in_a_store_for_the_record(hub, failing, approve, gate, tmp_path):
+    (tmp_path / "temp").mkdir()
+    stored = {"store_url": "kept.db", "variables": {"RUNNER_TEMP": str(tmp_path / "temp")}}
+    comment = hub.say(COMMAND, "bob")
+    assert approve(comment, **stored).exit_code == 0
+    with open_store("kept.db", str(tmp_path / "temp"), create=False) as store:
+        [kept] = store.approvals.list()
+    assert (kept.approval.scenario, kept.approval.who, kept.approval.least_score) == ("refund", "bob", 0.5)
+    assert kept.approval.checks
+    assert (kept.provenance.source, kept.provenance.permission) == ("comment", "write")
+    hub.state["comments"].remove(comment)
+    assert gate(attempt=2, **stored).exit_code == 1, "it counts by its comment alone"
 
 
 def test_all_approves_what_fails_and_until_says_how_long(hub, failing, approve):
