@@ -1,0 +1,135 @@
+"""Runs of a job kept in a store: where it may lie, what the log says, and that nothing depends on it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from fakes.agent import ours, record, trace
+
+from evalgate.bootstrap.store import open_store
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun
+
+pytestmark = pytest.mark.shared
+PASSWORD = "hunter22"
+
+
+@pytest.fixture
+def job(runner):
+    """A job and the folder of its runner."""
+
+    def environment(event="pull_request", **options):
+        environ = runner.environment(event, **options)
+        return environ, Path(environ["RUNNER_TEMP"])
+
+    return environment
+
+
+def said(told) -> str:
+    return "\n".join(told.log)
+
+
+def stored(path: Path):
+    with open_store(str(path), "/") as store:
+        return list(store.runs.list())
+
+
+def past(path: Path, signs: str) -> None:
+    """Earlier runs of main, as a store has them: the scenario passed where the sign is `+`."""
+    with open_store(str(path), "/") as store:
+        for day, sign in enumerate(signs, 1):
+            at = datetime(2026, 1, day, tzinfo=UTC)
+            facts = RunFacts(
+                f"r{day}", ("support",), "pass", 0, at, at, 0, branch="main", score=1.0, pass_rate=1.0
+            )
+            row = ScenarioRow(
+                ScenarioKey("support", "refund", None), "PASS" if sign == "+" else "FAIL", 1.0, 1, 1
+            )
+            store.runs.record(StoredRun(facts, (), (row,), b"{}"))
+
+
+def test_a_run_is_kept_in_the_runners_folder(hub, runner, job):
+    environ, temp = job(store_url="evalgate.db")
+    told = runner.act_in(environ)
+    assert told.exit_code == 0
+    [facts] = stored(temp / "evalgate.db")
+    assert (facts.verdict, facts.branch, facts.pull_request) == ("pass", "feature/x", 7)
+    assert facts.commit == hub.state["pulls"]["7"]["head"]["sha"]
+    assert facts.url.endswith(f"/actions/runs/{environ['GITHUB_RUN_ID']}")
+    assert "The run was stored in evalgate.db as run" in said(told)
+
+
+def test_a_job_that_is_repeated_is_kept_once(runner, job):
+    environ, temp = job(store_url="evalgate.db")
+    runner.act_in(environ)
+    Path(environ["GITHUB_OUTPUT"]).write_text("")
+    again = runner.act_in(environ)
+    assert "not stored again in evalgate.db" in said(again)
+    assert len(stored(temp / "evalgate.db")) == 1
+
+
+def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_flaky(
+    hub, runner, job, workspace
+):
+    environ, temp = job(store_url="evalgate.db")
+    past(temp / "evalgate.db", "++++++-")
+    told = runner.act_in(environ)
+    assert "### The last 8 runs of ` main `" in told.summary
+    [comment] = ours(hub)
+    assert "newly flaky since 2026-01-07" in comment
+
+
+@pytest.mark.parametrize("where", ["workspace", "outside"])
+def test_a_file_anywhere_else_is_refused(runner, job, workspace, tmp_path, where):
+    path = (workspace if where == "workspace" else tmp_path) / "evalgate.db"
+    environ, _ = job(store_url=str(path))
+    told = runner.act_in(environ)
+    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
+    assert "input `store-url` is a file" in said(told)
+    assert not path.exists()
+
+
+def test_nothing_is_stored_unless_it_is_asked_for(runner, job, workspace):
+    (workspace / "evalgate.yaml").write_text("version: 1\nsuites: [evals/*.yaml]\nstore: kept.db\n")
+    environ, temp = job()
+    told = runner.act_in(environ)
+    assert told.exit_code == 0
+    assert "stored" not in said(told)
+    assert not list(temp.rglob("*.db")) + list(workspace.rglob("*.db"))
+
+
+def test_a_pull_request_of_a_fork_without_secrets_is_told_once_that_nothing_is_stored(runner, job):
+    environ, _ = job(pr=8, token="ghs_read")
+    told = runner.act_in(environ)
+    assert said(told).count("Nothing is stored of this run") == 1
+    assert not [each for each in told.annotations if "stored" in each["message"]]
+
+
+def test_a_fork_whose_branch_is_called_main_writes_nothing_into_the_history_of_main(hub, runner, job):
+    hub.state["pulls"]["8"]["head"]["ref"] = "main"
+    environ, temp = job(pr=8, token="ghs_read", store_url="evalgate.db")
+    runner.act_in(environ)
+    assert [facts.branch for facts in stored(temp / "evalgate.db")] == ["pull/8"]
+
+
+def test_a_server_that_is_not_there_is_a_warning_and_its_password_is_masked(runner, job, workspace):
+    url = f"postgresql://me:{PASSWORD}@127.0.0.1:9/evalgate"
+    record(workspace, trace(tool="guess"))
+    environ, _ = job(store_url=url)
+    told = runner.act_in(environ)
+    assert told.exit_code == 1
+    assert any("the run was not stored" in each["message"] for each in told.annotations)
+    masked = [each["data"] for each in told.commands if each["command"] == "add-mask"]
+    assert {url, PASSWORD} <= set(masked)
+    assert PASSWORD not in said(told) + told.summary + json.dumps([told.outputs, told.annotations])
+
+
+def test_a_damaged_store_changes_nothing_but_a_warning(runner, job):
+    environ, temp = job(store_url="evalgate.db")
+    (temp / "evalgate.db").write_bytes(b"no database" * 1000)
+    told = runner.act_in(environ)
+    assert told.exit_code == 0
+    assert any("evalgate.db is damaged" in each["message"] for each in told.annotations)
