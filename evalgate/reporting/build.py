@@ -44,9 +44,10 @@ class Layout:
     failures: int
     rows: int
     sums: int
+    all_goldens: bool = True  # else those that fail, moved or have issues
 
 
-COMMENT = Layout(60_000, failures=8, rows=50, sums=3)
+COMMENT = Layout(60_000, failures=8, rows=50, sums=3, all_goldens=False)
 SUMMARY = Layout(400_000, failures=30, rows=300, sums=50)
 
 
@@ -76,6 +77,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         "sums": Group(sums_in(document), sum_row, 0.02, layout.sums),
         "lost_checks": Group(lost_checks_in(document), partial(lost_check_row, many=many), 0.02, layout.sums),
         "passing": Group(scenarios.passing, row, 0.03, layout.rows),
+        **_golden_groups(document, layout, many=many),
     }
     room = max(0, layout.room - FIXED_PARTS)
     more = Group(scenarios.failures, row, 0.1, layout.rows)
@@ -100,6 +102,26 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         version=span(document["evalgate_version"], 60),
         **_rows(groups, len(scenarios.failures)),
     )
+
+
+def _golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) -> dict[str, Group[Any, Any]]:
+    """Goldens and their dimensions; what tells of them is imported where there are any."""
+    if not any(each.get("golden") for suite in document["suites"] for each in suite["scenarios"]):
+        return {name: Group((), str, 0, 0) for name in ("dimensions", "goldens")}
+    from evalgate.reporting.golden_rows import (
+        dimension_row,
+        dimensions_of,
+        golden_row,
+        goldens_of,
+        is_notable,
+    )
+
+    goldens = goldens_of(document)
+    shown = goldens if layout.all_goldens else [each for each in goldens if is_notable(each)]
+    return {
+        "dimensions": Group(dimensions_of(goldens), partial(dimension_row, many=many), 0.02, layout.rows),
+        "goldens": Group(shown, partial(golden_row, many=many), 0.05, layout.rows),
+    }
 
 
 def _trend(document: ResultsDoc) -> Trend | None:

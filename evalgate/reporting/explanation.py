@@ -43,6 +43,10 @@ def explanation(
     change = scenario["change"]
     if change is not None:
         behaviour_lines(page, change)
+    if scenario.get("golden") is not None:
+        from evalgate.reporting.explained_golden import golden_lines
+
+        golden_lines(page, scenario)
     _trials(page, scenario)
     page.title("To repeat the run")
     page.say(document.get("command") or "evalgate run", indent=2)

@@ -131,6 +131,8 @@ def _failed(document: ResultsDoc) -> Heading:
     codes = Counter(_worst_codes(document["reasons"]))
     found = [(codes[code], words) for code, words in _BLOCKING.items() if codes[code]]
     blocking = _scenarios(found)
+    if any(map(_is_of_goldens, document["reasons"])):
+        blocking.append("goldens have too many critical issues")
     if any(reason["code"] == "weakened" for reason in document["reasons"]):
         blocking.append("the gate was weakened")
     what = listed(blocking) or "see the reasons below"
@@ -139,12 +141,17 @@ def _failed(document: ResultsDoc) -> Heading:
     return Heading(FAILED, f"failed: {what}")
 
 
+def _is_of_goldens(reason: ReasonDoc) -> bool:
+    """Whether it is a whole suite that hard-failed, by the critical issues of its goldens together."""
+    return reason["code"] in ("hard_fail", "new_hard_fail") and not reason.get("scenario")
+
+
 def _worst_codes(reasons: Sequence[ReasonDoc]) -> Iterable[str]:
     """One word a scenario: what hard-failed also broke, and is counted once."""
     worst: dict[tuple[str | None, ...], str] = {}
     for code in _BLOCKING:
         for reason in reasons:
-            if reason["code"] == code:
+            if reason["code"] == code and not _is_of_goldens(reason):
                 place = (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
                 worst.setdefault(place, code)
     return worst.values()

@@ -56,7 +56,7 @@ def scenario_row(item: Placed | RemovedDoc, *, many: bool) -> ScenarioRow:
         return _removed_row(item, many=many)
     scenario, change = item.scenario, item.scenario["change"]
     return ScenarioRow(
-        name=_name(item.suite["suite"], scenario, many=many),
+        name=scenario_name(item.suite["suite"], scenario, many=many),
         verdict=f"{verdict_words(scenario['verdict'])}{_share_passed(scenario)}",
         change=_change_words(change),
         score=wording.score(scenario["score"]),
@@ -72,7 +72,7 @@ def failure(item: Placed, *, many: bool) -> Failure:
     shown = checks[:MAX_CHECKS]
     reason = "" if checks and scenario["verdict"] != "ERROR" else first_reason(scenario)
     return Failure(
-        name=_name(item.suite["suite"], scenario, many=many),
+        name=scenario_name(item.suite["suite"], scenario, many=many),
         verdict=verdict_words(scenario["verdict"]),
         facts=tuple(_facts(scenario)),
         reason=span(reason, REASON) if reason else "",
@@ -94,7 +94,7 @@ def place(location: Any) -> str:
 def _removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
     before = f"was {removed['verdict'].replace('_', ' ')} in the baseline"
     return ScenarioRow(
-        name=_name(removed["suite"], removed, many=many),
+        name=scenario_name(removed["suite"], removed, many=many),
         verdict=wording.DASH,
         change="removed",
         score=wording.DASH,
@@ -103,7 +103,8 @@ def _removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
     )
 
 
-def _name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
+def scenario_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
+    """A scenario in a cell; `many` suites: with the suite's name."""
     variant = f" {cell(scenario['variant'], NAME)}" if scenario["variant"] else ""
     name = f"{cell(scenario['id'], NAME)}{variant}"
     return f"{cell(suite, NAME)} {name}" if many else name

@@ -142,6 +142,39 @@ class LostCheck:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class DimensionRow:
+    """A dimension over all goldens in which it could be judged; `goldens` says in how many.
+
+    `level` is a word, `bar` the score drawn; `moved_by` is the golden and the turn that moved it most.
+    """
+
+    name: str
+    score: str
+    score_delta: str
+    level: str
+    bar: str
+    goldens: str
+    moved_by: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GoldenRow:
+    """A golden in a line. `told` names the dimensions that moved, or else those that are not whole."""
+
+    name: str
+    title: str
+    verdict: str
+    score: str
+    score_delta: str
+    level: str
+    bar: str
+    status: str  # degradation or improvement; empty where it is neither
+    told: str
+    issues: str
+    worst_issue: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class PastRunRow:
     """An earlier run, or this one, in a line; `number` is its place in the charts."""
 
@@ -187,6 +220,8 @@ class Report:
     newly_flaky: Rows[str]  # that were not flaky in as many runs before
     flaky: Rows[str]  # that were so before, too
     trend: Trend | None  # where a store remembers earlier runs
+    dimensions: Rows[DimensionRow]  # of goldens, in their fixed order
+    goldens: Rows[GoldenRow]  # that fail or moved, in a summary all of them; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     passing: Rows[ScenarioRow]
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input

@@ -23,6 +23,8 @@ RECORDS = {
     "scenario": view.ScenarioRow,
     "sum": view.SumRow,
     "lost": view.LostCheck,
+    "dimension": view.DimensionRow,
+    "golden": view.GoldenRow,
     "past": view.PastRunRow,
     "trend": view.Trend,
     "variant": view.VariantRow,
