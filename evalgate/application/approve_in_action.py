@@ -20,7 +20,7 @@ from evalgate.suite.approve_command import read_command
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.consents import Vetted
+    from evalgate.application.consents import Refusal, Vetted
     from evalgate.application.request import ApprovedReport, Form
     from evalgate.models.consent import Consent
     from evalgate.models.results_approvals import ApprovalDoc
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 APPROVED, REFUSED, UNREACHABLE = 0, 2, 4
 MOST_TOLD = 20
 NO_CHECK = "no check run: it would be green by the word of a fork's own run"
-REMEDY = "the gate's workflow needs `approvals-from: comments`, and both the same `comment-key`"
+REMEDY = "let it finish; it needs `approvals-from: comments`, and both workflows the same `comment-key`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ApproveWorld:
 
     review: Review
     files: ReportFiles
-    decide: Callable[[bytes, TriggeringRun, Sequence[Consent], Form], ApprovedReport]
+    decide: Callable[[bytes, TriggeringRun, Sequence[Consent], Form, Sequence[str]], ApprovedReport]
     pull_request: PullRequest
     step: StepOutput
     template: TemplateSource | None = None
@@ -108,18 +108,19 @@ def _approve(task: ApproveTask, world: ApproveWorld) -> str:
     runs = _judged(world.review, change)
     vetting = Vetting(world.review, world.files, change, runs, allow_self=task.allow_self)
     vetted = vetting.vetted()
-    _look_for(remark, vetted)
+    refusal = _refusal_of(remark, vetted)
+    if refusal is not None and not refusal.is_known:
+        raise _Refused(str(refusal))
     content = vetting.latest_report()
     if content is None:
-        raise _Refused(f"the gate's run {runs[0].run.id} left no report: {REMEDY}")
-    run = runs[0].run
-    template = template_from(world.template, world.step)
-    form = replace(task.form, run_url=f"{task.run_url}{run.id}", template=template)
-    report = _decided(content, run, vetted, form, world)
-    active = _active(remark.id, report)
+        raise _Refused(f"the gate's run {runs[0].run.id} has left no report: {REMEDY}")
+    report = _decided(content, runs[0].run, vetted, task, world)
     _still_at(change, world.review)
+    active = [each for each in report.told if _comment_of(each) == remark.id and each["status"] == "active"]
     _record(active, vetted.consents, world)
-    _publish(task, form, run, report, world)
+    _publish(task, runs[0].run, report, world)
+    if not active:
+        raise _Refused(str(refusal or _why_nothing(remark.id, report)))
     return f"EvalGate: {report.written.results['verdict']}, with {_told(active)}"
 
 
@@ -133,35 +134,36 @@ def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
     return runs
 
 
-def _look_for(remark: Remark, vetted: Vetted) -> None:
-    """Raises _Refused where the comment at hand does not count."""
+def _refusal_of(remark: Remark, vetted: Vetted) -> Refusal | None:
+    """Why the comment at hand does not count, None where it does; raises _Refused for one of another time."""
     for refusal in vetted.refusals:
         if refusal.comment == remark.id:
-            raise _Refused(str(refusal))
+            return refusal
     if remark.id not in {consent.provenance.comment_id for consent in vetted.consents}:
         raise _Refused("the comment is older than the newest push, which voids what was approved before")
+    return None
 
 
 def _decided(
-    content: bytes, run: TriggeringRun, vetted: Vetted, form: Form, world: ApproveWorld
+    content: bytes, run: TriggeringRun, vetted: Vetted, task: ApproveTask, world: ApproveWorld
 ) -> ApprovedReport:
+    template = template_from(world.template, world.step)
+    form = replace(task.form, run_url=f"{task.run_url}{run.id}", template=template)
+    notes = [str(refusal) for refusal in vetted.refusals if refusal.is_known]
     try:
-        return world.decide(content, run, vetted.consents, form)
+        return world.decide(content, run, vetted.consents, form, notes[:MOST_TOLD])
     except InvalidInput as mistake:
         reasons = "; ".join(problem.message for problem in mistake.problems)
         raise _Refused(f"the report of run {run.id} is refused: {reasons}") from None
 
 
-def _active(comment: int, report: ApprovedReport) -> Sequence[ApprovalDoc]:
-    """What the comment at hand lets pass; raises _Refused where that is nothing."""
+def _why_nothing(comment: int, report: ApprovedReport) -> str:
+    """Why a comment that counts lets nothing pass."""
     for number, why in report.refused:
         if number == comment:
-            raise _Refused(f"comment {number} approves nothing: {why}")
+            return f"comment {number} approves nothing: {why}"
     told = [each for each in report.told if _comment_of(each) == comment]
-    active = [each for each in told if each["status"] == "active"]
-    if not active:
-        raise _Refused("; ".join(f"{each['scenario']}: {each['message']}" for each in told[:MOST_TOLD]))
-    return active
+    return "; ".join(f"{each['scenario']}: {each['message']}" for each in told[:MOST_TOLD])
 
 
 def _comment_of(approval: ApprovalDoc) -> int | None:
@@ -178,7 +180,7 @@ def _still_at(change: ReviewedChange, review: Review) -> None:
 
 def _record(active: Sequence[ApprovalDoc], consents: Sequence[Consent], world: ApproveWorld) -> None:
     """Keeps what was approved. Who, why and where are taken from the comment, the rest from the report."""
-    if world.record is None:
+    if world.record is None or not active:
         return
     by_comment = {consent.provenance.comment_id: consent for consent in consents}
     try:
@@ -206,23 +208,22 @@ def _approval(told: ApprovalDoc, consent: Consent) -> Approval:
     )
 
 
-def _publish(
-    task: ApproveTask, form: Form, run: TriggeringRun, report: ApprovedReport, world: ApproveWorld
-) -> None:
-    written = report.written
+def _publish(task: ApproveTask, run: TriggeringRun, report: ApprovedReport, world: ApproveWorld) -> None:
+    written, key = report.written, task.form.comment_key
     for warning in written.warnings:
         say(world.step, "warning", warning)
     if task.summarise:
         world.step.summary(written.summary)
     if task.keeps_comment:
-        text = CommentText(form.comment_key, written.comment, run.head_sha)
+        text = CommentText(key, written.comment, run.head_sha)
         keep_comment(text, world.pull_request, world.step)
     if world.checks is None:
         return
     if not run.is_ours:
         say(world.step, "notice", NO_CHECK)
         return
-    request = JudgeRequest(commit=run.head_sha, comment_key=form.comment_key, report_url=form.run_url)
+    url = f"{task.run_url}{run.id}"
+    request = JudgeRequest(commit=run.head_sha, comment_key=key, report_url=url)
     files = {"comment.md": written.comment.encode()}
     judgement = Judgement(written.results, files, heading=report.heading)
     post_check(request, judgement, world.checks, world.step)

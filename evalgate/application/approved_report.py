@@ -38,8 +38,8 @@ def approve_report(
     run: TriggeringRun,
     consents: Sequence[Consent],
     form: Form,
+    notes: Sequence[str],
     today: date,
-    notes: Sequence[str] = (),
 ) -> ApprovedReport:
     """The report of the run with these consents; raises SettingError or OverLimit for what is no report."""
     results = report_of(content, run.head_sha)

@@ -56,10 +56,10 @@ def _written(bench: Bench, path: str, run: Any, form: Any) -> dict[str, Any]:
     return told_written(written)
 
 
-def _approved(bench: Bench, content: bytes, run: Any, consents: Any, form: Any) -> dict[str, Any]:
+def _approved(bench: Bench, *given: Any) -> dict[str, Any]:
     from evalgate.application.approved_answer import told_approved
 
-    report = bench.approve(content, run, consents, form)
+    report = bench.approve(*given)
     _leave(bench, report.written)
     return told_approved(report)
 

@@ -31,7 +31,13 @@ class JobJudge(Protocol):
         """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
 
     def approve(
-        self, content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form, /
+        self,
+        content: bytes,
+        run: TriggeringRun,
+        consents: Sequence[Consent],
+        form: Form,
+        notes: Sequence[str],
+        /,
     ) -> ApprovedReport:
         """The report that a run left, decided anew with what people approved; raises InvalidInput."""
 
@@ -66,14 +72,19 @@ class Bench:
         return write_anew(ReportZips(Path(path).parent).unpack(path), run, form)
 
     def approve(
-        self, content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form
+        self,
+        content: bytes,
+        run: TriggeringRun,
+        consents: Sequence[Consent],
+        form: Form,
+        notes: Sequence[str],
     ) -> ApprovedReport:
         """Decides a finished run anew with what people approved, in this very process."""
         from evalgate.adapters.clock import SystemClock
         from evalgate.application.approved_report import approve_report
 
         today = SystemClock(self.source_date_epoch).now().date()
-        return approve_report(content, run, consents, form, today)
+        return approve_report(content, run, consents, form, notes, today)
 
     def tools(self, *, named_baseline: bool, progress: Progress | None = None) -> Tools:
         """What the judge works with in a job: nothing outside the workspace, no symbolic links.

@@ -65,12 +65,17 @@ class JudgeApart:
         return written_of(answer, place.file)
 
     def approve(
-        self, content: bytes, run: TriggeringRun, consents: Sequence[Consent], form: Form
+        self,
+        content: bytes,
+        run: TriggeringRun,
+        consents: Sequence[Consent],
+        form: Form,
+        notes: Sequence[str],
     ) -> ApprovedReport:
         """The report that a run left, decided anew with what people approved; raises InvalidInput."""
         from evalgate.application.approved_answer import approved_of
 
-        place, answer = self._answer("approve", content, run, consents, form)
+        place, answer = self._answer("approve", content, run, consents, form, notes)
         return approved_of(answer, place.file)
 
     def _judged(self, request: JudgeRequest) -> Judgement:

@@ -243,6 +243,14 @@ def test_who_may_only_read_approves_nothing(hub, no_good, level):
     no_good(hub.say(COMMAND, "mallory"), "mallory may not write to this repository", in_report=False)
 
 
+def test_who_may_write_is_told_in_the_report_why_it_does_not_count(hub, failing, approve):
+    refused(approve(hub.say("/evalgate approve refnd because x", "bob")), "did you mean `refund`?")
+    assert "the run has no scenario refnd" in ours(hub)[0]
+    refused(approve(hub.say(COMMAND, "alice", at=61)), "who has a part in the change")
+    assert "the approval by alice in comment" in ours(hub)[0]
+    still_failing(hub)
+
+
 def test_a_stranger_is_not_told_of_in_the_report(hub, no_good):
     no_good(hub.say("/evalgate approve all because @everyone", "stranger"), "may not write", in_report=False)
 
@@ -330,7 +338,7 @@ def test_a_push_back_to_the_approved_commit_does_not_bring_it_back(hub, failing,
 
 def test_a_comment_on_what_was_not_judged_yet_is_no_approval(hub, failing, approve):
     push(hub, "a" * 40, at=10)
-    refused(approve(hub.say(COMMAND, "bob", at=30)), "the gate had not judged this commit then")
+    refused(approve(hub.say(COMMAND, "bob", at=30)), "run 9100 has left no report: let it finish")
 
 
 def test_a_push_of_which_no_run_is_known_yet_is_no_approval(hub, failing, approve):
