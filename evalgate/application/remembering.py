@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.application.run_record import Circumstances
     from evalgate.models.approval import Approval
+    from evalgate.models.evaluation import Evaluation
+    from evalgate.models.results import ResultsDoc
     from evalgate.ports import Clock
     from evalgate.ports.store import Store
 
@@ -73,11 +75,25 @@ class Memory:
         if judgement.problems or RESULTS not in judgement.files:
             return ""
         content = judgement.files[RESULTS]
-        run = stored_run(load(content), content, self._around, self._started, self._clock.now())
+        results = load(content)
+        run = stored_run(results, content, self._around, self._started, self._clock.now())
         name = run.facts.id[:SHORT]
-        if store.runs.record(run):
+        if store.runs.record(run, _evaluations(store, results, run.facts.id)):
             return f"stored in {store.place} as run {name}"
         return f"not stored again in {store.place}: its results are those of run {name}"
+
+
+def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[Evaluation]:
+    """Goldens as the run judged them. The store takes in those that it does not know, and changes no other."""
+    if not any(each.get("golden") for suite in results["suites"] for each in suite["scenarios"]):
+        return []
+    from evalgate.application.golden_evaluations import evaluations_of, goldens_of
+
+    known = set(store.goldens.ids())
+    for golden in goldens_of(results):
+        if golden.id not in known:
+            store.goldens.keep(golden)  # somebody else may have been faster
+    return evaluations_of(results, run_id)
 
 
 def own_approvals(store: Store, today: date) -> tuple[Approval, ...]:

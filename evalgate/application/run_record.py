@@ -6,16 +6,19 @@ Everything is taken from the results document, whose texts are redacted and boun
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from evalgate.application.stored_goldens import issues_in
 from evalgate.gate.standing import VERDICTS
 from evalgate.measures.means import DIGITS, mean_amount
 from evalgate.models.comparison import ScenarioKey
+from evalgate.models.evaluation import SEVERITIES
 from evalgate.models.run import NOT_EVALUATED
-from evalgate.models.stored_run import RunFacts, RunTotals, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.stored_run import RunFacts, RunIssues, RunTotals, ScenarioRow, StoredRun, SuiteRow
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ COUNTED = ("commit", "verdict", "exit_code", "report_only", "summary", "suites",
 """What makes two documents the same run: not when it was made, nor how old its baseline or approvals were."""
 KINDS = frozenset({"unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"})
 ID_LENGTH = 32
+MOST_ISSUES = 10
+"""The gravest issues of goldens that are kept beside their counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ def stored_run(
         total_tokens=summary and summary["total_tokens"],
         latency_p50_s=summary and summary["latency_p50_s"],
         latency_p95_s=summary and summary["latency_p95_s"],
+        issues=_issues(suites),
     )
     scenarios = [_scenario_row(suite["suite"], each) for suite in suites for each in suite["scenarios"]]
     return StoredRun(facts, tuple(map(_suite_row, suites)), tuple(scenarios), content)
@@ -92,6 +98,25 @@ def _totals(suites: Iterable[SuiteDoc], summary: SummaryDoc | None) -> RunTotals
     return RunTotals(
         *(evaluated, passed, evaluated - passed, summary["score"]),
         *(worse, summary["improvements"], worse),
+    )
+
+
+def _issues(suites: Iterable[SuiteDoc]) -> RunIssues:
+    """What was found wrong with goldens, counted, and the gravest of it."""
+    found = [
+        issue
+        for suite in suites
+        for each in suite["scenarios"]
+        if (golden := each.get("golden")) is not None
+        for issue in issues_in(golden["issues"])
+    ]
+    if not found:
+        return RunIssues()
+    worst = sorted(found, key=lambda issue: -SEVERITIES.index(issue.severity))
+    return RunIssues(
+        Counter(issue.category for issue in found),
+        Counter(issue.severity for issue in found),
+        tuple(worst[:MOST_ISSUES]),
     )
 
 

@@ -15,6 +15,7 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.records import replace
 from evalgate.reporting.exports.results_json import load
 
 if TYPE_CHECKING:
@@ -319,3 +320,60 @@ def test_a_store_without_runs_says_how_to_begin(project, store_url):
     ended = told(project, store_url)
     assert (ended.code, ended.out) == (0, "")
     assert "remembers no run yet" in ended.err
+
+
+# --- goldens ----------------------------------------------------------------------------------------------------
+
+
+def with_golden(folder: Path, answer: str) -> None:
+    golden = {
+        "id": "late-parcel", "title": "A late parcel", "intent": "task_execution", "primary_stance": "supportive",
+        "user_messages": ["Where is order 42?"], "golden_responses": ["Order 42 is late."],
+    }  # fmt: skip
+    suite = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "goldens": [golden]}
+    (folder / "s.yaml").write_text(json.dumps(suite))
+    messages = [
+        {"role": "user", "content": "Where is order 42?"},
+        {"role": "assistant", "content": answer},
+    ]
+    trace = {"schema": "evalgate.trace/1", "scenario_id": "late-parcel", "messages": messages}
+    (folder / "traces/g.json").write_text(json.dumps(trace))
+
+
+def test_goldens_are_stored_as_they_were_judged(project, store_url):
+    with_golden(project, "Order 42 is late.")
+    first = judged(project, 1, url=store_url)
+    with_golden(project, "I have no idea, ask somebody else about it.")
+    second = judged(project, 2, url=store_url)
+    assert "stored in" in first.err
+    assert "stored in" in second.err
+    with open_store(store_url, str(project)) as store:
+        [golden] = store.goldens.list()
+        evaluations = store.evaluations.of_golden("late-parcel")
+        runs = store.runs.list()
+    assert (golden.title, golden.version, golden.golden_responses) == (
+        "A late parcel",
+        1,
+        ("Order 42 is late.",),
+    )
+    assert [each.run_id for each in evaluations] == [run.id for run in runs]
+    worse, good = evaluations
+    assert good.overall_score == 1.0
+    assert worse.overall_score < 0.5
+    assert worse.turns[0].golden_response == "Order 42 is late."
+    assert runs[0].issues.by_category["completeness"] >= 1
+    dimension = "response_completeness"
+    trend = [run["dimension"] for run in document(project, store_url, "--dimension", dimension)["runs"]]
+    assert trend == [1.0, worse.dimensions[dimension]]
+
+
+def test_a_golden_that_the_store_has_is_not_written_over(project, store_url):
+    with_golden(project, "Order 42 is late.")
+    judged(project, 1, url=store_url)
+    with open_store(store_url, str(project)) as store:
+        store.goldens.update(replace(store.goldens.get("late-parcel"), title="Another title"))
+    with_golden(project, "Order 42 is late, sorry.")
+    judged(project, 2, url=store_url)
+    with open_store(store_url, str(project)) as store:
+        golden = store.goldens.get("late-parcel")
+    assert (golden.title, golden.version) == ("Another title", 2)
