@@ -8,6 +8,7 @@ EvalGateError                 70  our bug, unless a subclass says otherwise
 |   |   `-- TemplateFlaw          a template of a project's own: a warning where a verdict stands
 |   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
 |   `-- OverLimit                 a bound of the run was passed (`over_limit`)
+|-- ShardMissing               3  a part of a run is not there
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
 `-- Unreachable                4  GitHub or a store did not answer, or not as promised
     |-- Forbidden                 the token may not do this
@@ -100,6 +101,13 @@ class OverLimit(InvalidInput):
     """A limit of the run was passed by a suite, a named baseline or the run as a whole."""
 
     code = "over_limit"
+
+
+class ShardMissing(EvalGateError):
+    """Shards of a run are not there, so that nobody knows what they would say."""
+
+    exit_code = 3
+    code = "missing_shard"
 
 
 class TraceError(EvalGateError):

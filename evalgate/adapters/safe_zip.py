@@ -66,13 +66,18 @@ class SafeZip:
             raise ZipRefusedError(f"{name} in it is damaged") from None
         return b"".join(parts)
 
-    def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of the one member of that name, as they are unpacked. Raises ZipRefusedError."""
+    def lines(self, name: str, longest: int = -1) -> Iterator[bytes]:
+        """The lines of the one member of that name, as they are unpacked. Raises ZipRefusedError.
+
+        A line may have `longest` bytes; -1 is no bound of its own.
+        """
         entry = self._only(name)
         try:
             with self._zip.open(entry) as stream:
-                for line in stream:
+                while line := stream.readline(longest):
                     self._take(len(line))
+                    if len(line) == longest and not line.endswith(b"\n"):
+                        raise ZipRefusedError(f"a line of {name} in it is longer than {longest:,} bytes")
                     yield line
         except _damage():
             raise ZipRefusedError(f"{name} in it is damaged") from None

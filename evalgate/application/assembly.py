@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalgate.application.evaluate import TraceChoice
+    from evalgate.models.run import AssertionResult
     from evalgate.ports import Progress, TraceSpool
     from evalgate.suite.models import Configuration
 
@@ -43,6 +44,7 @@ class Assembly:
         self._warnings = Warnings()
         self._run = Run([])
         self._number = -1
+        self._shared: dict[bytes, AssertionResult] = {}
         self._evaluation: SuiteEvaluation | None = None
 
     @property
@@ -55,11 +57,15 @@ class Assembly:
         crossing = self._choice.crossing
         return crossing is not None and crossing.wants(self._suites[suite])
 
+    def has(self, batch: object) -> bool:  # noqa: ARG002  see batched_evaluation.Taker
+        """Every batch is judged."""
+        return True
+
     def take(self, suite: int, found: Found) -> None:
         """Takes in one batch of a suite; no batch of an earlier suite comes after it."""
         self._advance(suite)
         self._count(found["size"])
-        unpacker = Unpacker(found["checks"], found["calls"])
+        unpacker = Unpacker(found["checks"], found["calls"], self._shared)
         kept = _lines(found)
         crossing, evaluation = self._choice.crossing, self._evaluation
         if evaluation is None:

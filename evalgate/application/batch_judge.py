@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.application.earlier import Earlier
     from evalgate.application.evaluate import TraceChoice
     from evalgate.models.trace import TraceRecord
-    from evalgate.ports.batches import Batch, BatchSource
+    from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
     from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration, Suite
 
@@ -39,6 +39,7 @@ class Task(NamedTuple):
     batch: Batch
     keeps: bool = False
     crosses: bool = False
+    judges: bool = True  # else it is only seen which of its files wait for others
 
 
 class BatchJudge:
@@ -81,6 +82,9 @@ class BatchJudge:
 
     def _judged(self, task: Task) -> dict[str, Any]:
         bench = self._benches[task.suite]
+        if not task.judges:
+            parts = self._source.parts(task.batch, bench.form)
+            return {"parts": list(map(_part_row, parts)), "judged": False}
         batch = self._source.open_batch(task.batch, bench.form)
         packer, warnings = Packer(), Warnings(most=None)
         rows: list[Row] = []
@@ -100,9 +104,10 @@ class BatchJudge:
             "calls": packer.calls,
             "warnings": told,
             "unpriced": unpriced,
-            "parts": [(tuple(part.file), part.format, sorted(part.keys), *part[3:]) for part in batch.parts],
+            "parts": list(map(_part_row, batch.parts)),
             "lines": lines if task.keeps else None,
             "size": batch.size,
+            "judged": True,
         }
 
 
@@ -178,6 +183,10 @@ class _SuiteJudge:
         return tuple(candidate), packer.trial(trial), course
 
 
+def _part_row(part: PartOfTrace) -> Row:
+    return tuple(part.file), part.format, sorted(part.keys), part.size, part.sha256, part.is_heading
+
+
 def _plain(location: Sequence[Any] | None) -> Row | None:
     return None if location is None else tuple(location)
 
@@ -201,5 +210,5 @@ def _dumped(found: dict[str, Any]) -> bytes:
         return marshal.dumps(found)
 
 
-def _with_plain_evidence(row: Row) -> Row:
-    return tuple(bounded_evidence(value) if isinstance(value, dict) else value for value in row)
+def _with_plain_evidence(row: list[Any]) -> list[Any]:
+    return [bounded_evidence(value) if isinstance(value, dict) else value for value in row]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import marshal
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from evalgate.application.assembly import Assembly
 from evalgate.application.batch_judge import Task
-from evalgate.application.packing import lost_record
+from evalgate.application.packing import lost_record, together
 from evalgate.errors import (
     BugElsewhere,
     InvalidInput,
@@ -44,6 +44,7 @@ TRIES = 3
 """Workers that one record may cost before it is given up: the first may be lost for no fault of its."""
 MOST_LOST = 60
 """Workers that a run may cost."""
+NOT_OURS: Found = {"judged": False, "parts": ()}
 REFUSALS: Mapping[str, type[InvalidInput]] = {
     each.code: each for each in (InvalidInput, SettingError, RefusedPath, OverLimit)
 }
@@ -102,6 +103,20 @@ class Plan:
         yield from (Numbered(suite, number, batch) for number, batch in enumerate(batches, first))
 
 
+class Taker(Protocol):
+    """Who takes in what batches hold, and says how much of it is wanted."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more traces are kept for a baseline."""
+
+    def wants_crossed(self, suite: int) -> bool:
+        """Whether traces of a suite are judged by the baseline's rules as well."""
+
+    def has(self, batch: Numbered) -> bool:
+        """Whether the batch is to be judged at all. Asked of every batch, of one suite in order."""
+
+
 class Dispatch:
     """Hands batches out and takes in what comes back, in order.
 
@@ -113,36 +128,53 @@ class Dispatch:
         self._window = max(2, engine.workers * AHEAD)
         self._lost = 0
 
-    def found(self, assembly: Assembly) -> Iterator[tuple[Numbered, Found]]:
+    def found(self, taker: Taker) -> Iterator[tuple[Numbered, Found]]:
         """What each batch holds, suite by suite; what waits for other files comes last in its suite."""
         suite, count = 0, 0
         parts: list[PartOfTrace] = []
-        for batch, found in self._in_order(self._plan.batches(), assembly):
+        for batch, found in self._in_order(self._plan.batches(), taker):
             if batch.suite != suite:
-                yield from self._in_order(self._plan.grouped(suite, parts, count), assembly)
+                yield from self._grouped(suite, parts, count, taker)
                 suite, count, parts = batch.suite, 0, []
             count += 1
             parts += map(_part, found["parts"])
-            yield batch, found
-        yield from self._in_order(self._plan.grouped(suite, parts, count), assembly)
+            if found["judged"]:
+                yield batch, found
+        yield from self._grouped(suite, parts, count, taker)
 
-    def _in_order(self, batches: Iterable[Numbered], assembly: Assembly) -> Iterator[tuple[Numbered, Found]]:
-        waiting: deque[tuple[Numbered, Task, Ticket]] = deque()
+    def _grouped(
+        self, suite: int, parts: list[PartOfTrace], first: int, taker: Taker
+    ) -> Iterator[tuple[Numbered, Found]]:
+        """What waited for other files, once all files of a suite were seen."""
+        for batch, found in self._in_order(self._plan.grouped(suite, parts, first), taker):
+            if found["judged"]:
+                yield batch, found
+
+    def _in_order(self, batches: Iterable[Numbered], taker: Taker) -> Iterator[tuple[Numbered, Found]]:
+        waiting: deque[tuple[Numbered, Task, Ticket | None]] = deque()
         for batch in batches:
-            task = Task(batch.suite, batch.batch, not assembly.is_full, assembly.wants_crossed(batch.suite))
-            waiting.append((batch, task, self._engine.submit(task)))
+            judges, files = taker.has(batch), batch.batch
+            crosses = judges and taker.wants_crossed(batch.suite)
+            task = Task(batch.suite, files, judges and not taker.is_full, crosses, judges)
+            may_have_parts = files.stretch is None and not files.groups
+            ticket = self._engine.submit(task) if judges or may_have_parts else None
+            waiting.append((batch, task, ticket))
             if len(waiting) >= self._window:
                 yield from self._next(waiting)
         while waiting:
             yield from self._next(waiting)
 
-    def _next(self, waiting: deque[tuple[Numbered, Task, Ticket]]) -> Iterator[tuple[Numbered, Found]]:
+    def _next(self, waiting: deque[tuple[Numbered, Task, Ticket | None]]) -> Iterator[tuple[Numbered, Found]]:
         batch, task, ticket = waiting.popleft()
+        if ticket is None:
+            yield batch, NOT_OURS
+            return
         try:
-            yield batch, answered(ticket.result())
+            found = answered(ticket.result())
         except WorkerLostError as error:
             self._count_lost(task, error)
-            yield from ((batch, found) for found in self._again(task, 1))
+            found = together(self._again(task, 1))
+        yield batch, found
 
     def _again(self, task: Task, tries: int) -> Iterator[Found]:
         """A lost batch once more, piece by piece."""

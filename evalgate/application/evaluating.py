@@ -19,6 +19,10 @@ def evaluated(
     configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
 ) -> Run:
     """The run; who judged it makes no difference to what is found."""
+    if tools.shards is not None:
+        from evalgate.application.merging import merged
+
+        return merged(configuration, tools, choice, spool, tools.shards)
     chosen = [choice.of(suite)[:2] for suite in configuration.suites]
     workshop = None if tools.workshops is None else tools.workshops.open(chosen)
     if workshop is None:

@@ -1,18 +1,33 @@
-"""Whether the formats that suites and flags name exist."""
+"""Whether what suites and flags say of traces can be meant."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.errors import Location, Problem
+from evalgate.errors import Location, Problem, SettingError
 from evalgate.evaluators.flaws import suggest
 from evalgate.suite.custom import CUSTOM
 
 if TYPE_CHECKING:
+    from evalgate.application.request import JudgeRequest
     from evalgate.ports import TraceSource
     from evalgate.suite.models import Configuration
 
 AUTO = "auto"
+
+
+def check_traces(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
+    """What only shows once suites and flags are seen together; raises SettingError with every mistake."""
+    problems = format_problems(configuration, traces, request.form)
+    for suite in configuration.suites:
+        if request.traces is None and suite.traces is None:
+            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or give --traces"
+            problems.append(Problem(f"suite `{suite.name}` names no traces", Location(suite.path), hint))
+        elif request.traces is None and any("://" in pattern for pattern in suite.traces or ()):
+            hint = "traces that lie elsewhere are named on the command line: --traces"
+            problems.append(Problem(f"suite `{suite.name}` names a URL", Location(suite.path), hint))
+    if problems:
+        raise SettingError(*problems)
 
 
 def format_problems(

@@ -14,14 +14,14 @@ from evalgate.application.changed_rules import Shelf, changed_rules, remarks
 from evalgate.application.earlier import Earlier
 from evalgate.application.evaluate import TraceChoice
 from evalgate.application.evaluating import evaluated
-from evalgate.application.formats import format_problems
+from evalgate.application.formats import check_traces
 from evalgate.application.freshness import judge_freshness, present_of
 from evalgate.application.policies import policies_of
 from evalgate.application.price_comparison import comparable, priced_alike
 from evalgate.application.quarantine import check_quarantine, set_apart
-from evalgate.application.report import Findings, invalid, report
+from evalgate.application.report import Findings, incomplete, invalid, report
 from evalgate.application.rules import rules_of
-from evalgate.errors import InvalidInput, Location, Problem, SettingError
+from evalgate.errors import InvalidInput, Problem, ShardMissing, StoreUnreachable
 from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
@@ -29,6 +29,7 @@ from evalgate.gate.standing import standings_of, standings_of_run
 from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from evalgate.application.baseline import KnownBaseline
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
         Progress,
         SuiteSource,
         TraceArchive,
-        TraceSource,
     )
     from evalgate.ports.engines import Workshops
+    from evalgate.ports.shards import OpenShard
     from evalgate.suite.models import Configuration
 
 
@@ -65,6 +66,7 @@ class Tools:
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     workshops: Workshops | None = None
+    shards: Sequence[OpenShard] | None = None  # what was judged before is put together, and nothing read
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
@@ -74,18 +76,24 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
         return _judge(request, tools, now)
     except InvalidInput as error:
         return invalid(request, error, now)
+    except (ShardMissing, StoreUnreachable) as error:
+        return incomplete(request, error, now)
     finally:
         tools.progress.finish()
 
 
 def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     configuration = tools.suites.load(request.configs)
-    _check(configuration, request, tools.traces)
+    check_traces(configuration, request, tools.traces)
     check_quarantine(configuration, now.date())
     policies = policies_of(configuration, request.fail_on)
     approvals, doubts = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
     known = take_in(request, tools.baselines, rules_of(configuration), now)
+    if tools.shards is not None:
+        from evalgate.application.merging import check_shards
+
+        check_shards(tools.shards, configuration, known, keeps=request.make_baseline_zip)
     if known.results is not None:
         known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
     target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
@@ -98,6 +106,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         )
         run = evaluated(configuration, tools, choice, spool)
         known, comparison = _compared(run, known, policies)
+        _settle(configuration, run, comparison, known, policies)
         known = _with_behaviour(run, known, comparison, witness, tools.baselines)
         rules.tell_causes(run, known, comparison, policies)
         weakenings = rules.weakenings(request, known, comparison, policies, approvals)
@@ -144,6 +153,20 @@ def _compared(run: Run, known: KnownBaseline, policies: Policies) -> tuple[Known
     return replace(known, results=results), compare_runs(run, results, policies)
 
 
+def _settle(
+    configuration: Configuration,
+    run: Run,
+    comparison: Comparison | None,
+    known: KnownBaseline,
+    policies: Policies,
+) -> None:
+    """Tells what became of goldens, where there are any."""
+    if any(each.golden is not None for suite in configuration.suites for each in suite.scenarios):
+        from evalgate.gate.golden_changes import settle_goldens
+
+        settle_goldens(run, comparison, known.results, policies.suites)
+
+
 def _with_behaviour(
     run: Run,
     known: KnownBaseline,
@@ -165,14 +188,3 @@ def compare_runs(run: Run, before: ResultsDoc, policies: Policies) -> Comparison
     comparison = compare(standings_of_run(run), standings_of(before), rules)
     add_calls(comparison, run, before)
     return comparison
-
-
-def _check(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
-    """What only shows once suites and flags are seen together."""
-    problems = format_problems(configuration, traces, request.form)
-    for suite in configuration.suites:
-        if request.traces is None and suite.traces is None:
-            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or give --traces"
-            problems.append(Problem(f"suite `{suite.name}` names no traces", Location(suite.path), hint))
-    if problems:
-        raise SettingError(*problems)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,23 @@ from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.trace import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from evalgate.ports import FoundFile
 
     Row = tuple[Any, ...]
+    Shared = dict[bytes, AssertionResult]
 
+MOST_SHARED = 100_000
+"""Results of checks that trials share, over all batches."""
 APART = frozenset({"trial", "trace", "assertions", "tool_calls", "golden"})
 """Fields of a trial that are not sent as they are."""
 FIELDS = tuple(name for name in TrialResult.__match_args__ if name not in APART)
 _of_trial = attrgetter(*FIELDS)
-_of_check = attrgetter(*AssertionResult.__match_args__)
+CHECK = tuple(name for name in AssertionResult.__match_args__ if name != "is_shared")
+_of_check = attrgetter(*CHECK)
 _of_ref = attrgetter(*TraceRef.__match_args__)
-_LOCATION = AssertionResult.__match_args__.index("location")
+_LOCATION = CHECK.index("location")
 _ISSUES, _SCORES = map(TurnResult.__match_args__.index, ("issues", "scores"))
 
 
@@ -36,9 +41,10 @@ class Packer:
     """Makes rows of what a worker found in one batch."""
 
     def __init__(self) -> None:
-        self.checks: list[Row] = []
+        self.checks: list[list[Any]] = []
         self.calls: list[Row] = []
         self._checks: dict[Hashable, int] = {}
+        self._shared: dict[int, int] = {}  # by identity: who shares rows keeps them
         self._calls: dict[Hashable, int] = {}
 
     def trial(self, trial: TrialResult) -> Row:
@@ -59,19 +65,29 @@ class Packer:
         return calls, turns, course.response, course.status, course.error, course.left_out
 
     def _check(self, found: AssertionResult) -> int:
-        row: list[Any] = list(_of_check(found))
-        place = row[_LOCATION]
-        row[_LOCATION] = None if place is None else tuple(place)
+        """The place of its row, which ends with whether others share it."""
+        if found.is_shared:
+            number = self._shared.get(id(found))
+            if number is None:
+                number = self._shared[id(found)] = self._add(found, is_shared=True)
+            return number
         if found.evidence is not None:
-            self.checks.append(tuple(row))
-            return len(self.checks) - 1
+            return self._add(found)
         # 1 and 1.0 are equal and yet written differently.
-        key = (*row, found.score.__class__, found.weight.__class__)
+        key = (*_of_check(found), found.score.__class__, found.weight.__class__)
         number = self._checks.get(key)
         if number is None:
-            number = self._checks[key] = len(self.checks)
-            self.checks.append(tuple(row))
+            number = self._checks[key] = self._add(found)
+        else:
+            self.checks[number][-1] = True
         return number
+
+    def _add(self, found: AssertionResult, *, is_shared: bool = False) -> int:
+        row: list[Any] = [*_of_check(found), is_shared]
+        place = row[_LOCATION]
+        row[_LOCATION] = None if place is None else tuple(place)
+        self.checks.append(row)
+        return len(self.checks) - 1
 
     def _names(self, names: Sequence[str]) -> int:
         key = tuple(names)
@@ -83,10 +99,14 @@ class Packer:
 
 
 class Unpacker:
-    """Makes of the rows of one batch what they were made of. Trials share what is the same in them."""
+    """Makes of the rows of one batch what they were made of.
 
-    def __init__(self, checks: Sequence[Row], calls: Sequence[Row]) -> None:
-        self._checks = list(map(_assertion, checks))
+    Trials share what is the same in them, across batches too: `known` are the results shared so far.
+    """
+
+    def __init__(self, checks: Sequence[Row], calls: Sequence[Row], known: Shared) -> None:
+        self._known = known
+        self._checks = list(map(self._assertion, checks))
         self._calls = list(map(list, calls))
 
     def record(self, row: Row, judged: Row) -> JudgedRecord:
@@ -103,6 +123,19 @@ class Unpacker:
             return JudgedRecord(source, bare, scenario_id, number, None, candidates, stands)
         found = [self._option(option, ref) for option in options]
         return JudgedRecord(source, ref, scenario_id, recorded, started_at, found)
+
+    def _assertion(self, row: Row) -> AssertionResult:
+        *values, is_shared = row
+        key = marshal.dumps(row) if is_shared else b""
+        if key in self._known:
+            return self._known[key]
+        place = values[_LOCATION]
+        values[_LOCATION] = None if place is None else Location(*place)
+        found = AssertionResult(*values)
+        found.is_shared = is_shared
+        if is_shared and len(self._known) < MOST_SHARED:
+            self._known[key] = found
+        return found
 
     def _option(self, row: Row, ref: TraceRef) -> Option:
         candidate, trial, course = row
@@ -125,13 +158,6 @@ class Unpacker:
         )
 
 
-def _assertion(row: Row) -> AssertionResult:
-    place = row[_LOCATION]
-    values = [*row]
-    values[_LOCATION] = None if place is None else Location(*place)
-    return AssertionResult(*values)
-
-
 def _course(row: Row) -> Course:
     calls, turns, *rest = row
     return Course(
@@ -141,7 +167,8 @@ def _course(row: Row) -> Course:
 
 def _golden_row(golden: GoldenTrial) -> Row:
     turns = tuple(_turn_row(turn) for turn in golden.turns)
-    return dict(golden.dimensions), turns, tuple(map(tuple, golden.issues)), tuple(golden.numbers)
+    issues = tuple(map(tuple, golden.issues))
+    return dict(golden.dimensions), turns, issues, tuple(golden.numbers), tuple(golden.missing)
 
 
 def _turn_row(turn: TurnResult) -> Row:
@@ -152,8 +179,8 @@ def _turn_row(turn: TurnResult) -> Row:
 
 
 def _golden_trial(row: Row) -> GoldenTrial:
-    dimensions, turns, issues, numbers = row
-    return GoldenTrial(dimensions, list(map(_turn, turns)), _issues(issues), numbers)
+    dimensions, turns, issues, numbers, missing = row
+    return GoldenTrial(dimensions, list(map(_turn, turns)), _issues(issues), numbers, missing)
 
 
 def _turn(row: Row) -> TurnResult:
@@ -182,6 +209,56 @@ def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[
         "warnings": [],
         "unpriced": {},
         "parts": [],
-        "lines": None,
+        "lines": [],
         "size": 0,
+        "judged": True,
     }
+
+
+def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What pieces of a batch hold, as if it had been judged whole."""
+    whole: dict[str, Any] = {
+        **{name: [] for name in ("records", "checks", "calls", "warnings", "parts", "lines")},
+        "unpriced": {},
+        "size": 0,
+        "judged": True,
+    }
+    for piece in pieces:
+        checks, calls = len(whole["checks"]), len(whole["calls"])
+        for name in ("warnings", "parts"):
+            whole[name] += piece[name]
+        whole["records"] += [_moved(record, checks, calls) for record in piece["records"]]
+        whole["checks"] += piece["checks"]
+        whole["calls"] += piece["calls"]
+        for model, count in piece["unpriced"].items():
+            whole["unpriced"][model] = whole["unpriced"].get(model, 0) + count
+        if piece["lines"] is None or whole["lines"] is None:
+            whole["lines"] = None
+        else:
+            whole["lines"] += piece["lines"]
+        whole["size"] += piece["size"]
+        whole["judged"] = piece["judged"]
+    return whole
+
+
+def _moved(record: Row, checks: int, calls: int) -> Row:
+    """A record whose rows stand so many places further on."""
+    if not checks and not calls:
+        return record
+    row, judged, again = record
+    return row, _judged_moved(judged, checks, calls), again and _judged_moved(again, checks, calls)
+
+
+def _judged_moved(judged: Row, checks: int, calls: int) -> Row:
+    scenario_id, damage, options = judged
+    if damage is not None:
+        damage = (*damage[:2], _trial_moved(damage[2], checks, calls))
+    moved = [
+        (candidate, None if trial is None else _trial_moved(trial, checks, calls), course)
+        for candidate, trial, course in options
+    ]
+    return scenario_id, damage, moved
+
+
+def _trial_moved(trial: Row, checks: int, calls: int) -> Row:
+    return tuple(check + checks for check in trial[0]), trial[1] + calls, *trial[2:]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.application.baseline import KnownBaseline
 from evalgate.application.own_words import Wording, write_comment
 from evalgate.application.reproduce import command_of
 from evalgate.application.request import Judgement
 from evalgate.gate.run_figures import figures_of_run
+from evalgate.models.decision import Decision, Reason
+from evalgate.models.run import Run
 from evalgate.records import dataclass
 from evalgate.reporting.annotations import annotations_of
 from evalgate.reporting.exports.junit import junit
@@ -19,14 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from evalgate.application.baseline import KnownBaseline
     from evalgate.application.request import JudgeRequest
-    from evalgate.errors import InvalidInput, Problem
+    from evalgate.errors import InvalidInput, Problem, ShardMissing, StoreUnreachable
     from evalgate.models.approval import Ruling
     from evalgate.models.comparison import Comparison
-    from evalgate.models.decision import Decision
     from evalgate.models.quarantine import QuarantineRuling
-    from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
     from evalgate.models.weakening import Weakenings
 
@@ -101,6 +101,16 @@ def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgem
         error.problems,
         heading=heading(results).text,
     )
+
+
+def incomplete(
+    request: JudgeRequest, error: ShardMissing | StoreUnreachable, now: datetime
+) -> Judgement:
+    """The answer where a part of the run is not there: nothing of the rest is told, it would mislead."""
+    code = 0 if request.report_only else error.exit_code
+    reasons = [Reason(error.code, problem.message) for problem in error.problems]
+    decision = Decision("cannot_judge", code, reasons, report_only=request.report_only)
+    return report(request, Findings(Run([]), None, decision, KnownBaseline(request.baseline), []), now)
 
 
 def warning_of(problem: Problem) -> Warning_:

@@ -16,32 +16,35 @@ from evalgate.bootstrap.sources import (
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from evalgate.adapters.export_files import LineFile
     from evalgate.application.backtest import BacktestTools
     from evalgate.application.judge import Tools
     from evalgate.application.pricing import Pricer
+    from evalgate.bootstrap.workshops import Wanted
     from evalgate.models.approval import ApprovalFile
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.trace import DamagedTrace, TraceRecord
+    from evalgate.ports.store import Store
     from evalgate.settings.limits import Limits
     from evalgate.suite.models import Configuration
 
 
-def shell_tools(
+def shell_tools(  # noqa: PLR0913  all that a person may say of it
     cwd: str,
     output_dir: str,
     bounds: Limits,
     *,
     source_date_epoch: str | None,
     progress_to: TextIO | None,
-    jobs: int | None = 1,
+    wanted: Wanted | None = None,
+    store: Callable[[], Store] | None = None,
 ) -> Tools:
     """What the judge works with in a shell, where what a person names is trusted.
 
-    `jobs` processes judge, as many as it takes where that is None.
+    `wanted` says who judges, None for this process alone; `store` opens the one that holds goldens.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import OutputFolder
@@ -49,11 +52,11 @@ def shell_tools(
     from evalgate.adapters.terminal import Quiet, progress_for
     from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.application.judge import Tools
-    from evalgate.bootstrap.workshops import LocalWorkshops
+    from evalgate.bootstrap.workshops import Workers, files_of
 
-    files, limits = SeenFiles(workspace(cwd)), trace_limits(bounds)
+    files, limits = SeenFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
     return Tools(
-        suite_files(cwd, None, bounds),
+        suite_files(cwd, None, bounds, store),
         TraceFiles(files, limits),
         baseline_files(cwd),
         OutputFolder(output_dir, cwd),
@@ -61,18 +64,18 @@ def shell_tools(
         Quiet() if progress_to is None else progress_for(progress_to, quiet=False),
         price_list(),
         fingerprints(cwd),
-        LocalWorkshops(files, limits, jobs),
+        None if wanted is None else Workers(files, limits, wanted),
     )
 
 
-def backtest_tools(cwd: str, *, progress_to: TextIO) -> BacktestTools:
-    """What a backtest works with, in a shell."""
+def backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
+    """What a backtest works with, in a shell; `store` opens the one that holds goldens."""
     from evalgate.adapters.terminal import progress_for
     from evalgate.adapters.trace_formats.stored import stored_traces
     from evalgate.application.backtest import BacktestTools
 
     return BacktestTools(
-        suite_files(cwd),
+        suite_files(cwd, store=store),
         baseline_files(cwd),
         stored_traces,
         progress_for(progress_to, quiet=False),

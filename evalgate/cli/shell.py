@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.records import dataclass
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
 # What JSON leaves raw but a terminal may obey or hide: controls, marks of direction, blanks of no width.
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
-MOST_JOBS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +65,6 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="take own evaluators from it (repeatable)",
     )
-
-
-def jobs(text: str) -> int | None:
-    """How many processes a flag asks for, None where it leaves that open."""
-    if text == "auto":
-        return None
-    if not text.isascii() or not text.isdigit() or not 0 < int(text[:4]) <= MOST_JOBS:
-        raise ArgumentTypeError(f"{text!r} is no number from 1 to {MOST_JOBS}, nor auto")
-    return int(text)
 
 
 def add_limits(parser: argparse.ArgumentParser, *, of_the_process: bool = False) -> None:

@@ -32,7 +32,7 @@ class Reason:
     """Why the gate decided as it did.
 
     `code` is a `fail_on` word, or no_traces, nothing_evaluated, min_evaluated, unreachable, invalid_suite,
-    invalid_setting, refused_path, over_limit.
+    invalid_setting, refused_path, over_limit, missing_shard.
     """
 
     code: str

@@ -86,6 +86,9 @@ class BatchSource(Protocol):
     def open_batch(self, batch: Batch, form: str | Custom) -> ReadBatch:
         """What a batch holds."""
 
+    def parts(self, batch: Batch, form: str | Custom) -> Sequence[PartOfTrace]:
+        """Which of a batch's files wait for others; no more is read than it takes to know."""
+
     def name_of(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
         """Of a batch that can't be told apart: its file, line and the id of a damaged record there."""
 

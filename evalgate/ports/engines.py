@@ -52,3 +52,6 @@ class Workshops(Protocol):
 
     def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> Workshop | None:
         """Workers for these patterns, each with the folder it starts from; None: this process does it."""
+
+    def alone(self) -> Workshop:
+        """Nobody but this process, batch by batch."""

@@ -14,7 +14,7 @@ from evalgate.adapters.trace_formats.stretches import cut_at_line_ends, same_dur
 from evalgate.adapters.trace_formats.trace_file import Part, TraceFile
 from evalgate.adapters.trace_formats.trust import compare_durations
 from evalgate.errors import InvalidInput, TraceError
-from evalgate.models.trace import Source
+from evalgate.models.trace import Source, Trace
 from evalgate.ports.batches import Batch, PartOfTrace, Stretch
 
 if TYPE_CHECKING:
@@ -102,6 +102,17 @@ class BatchedTraces(TraceFiles):
     def open_batch(self, batch: Batch, form: str | Custom) -> OpenBatch:
         """What a batch holds."""
         return OpenBatch(self, batch, _known(form))
+
+    def parts(self, batch: Batch, form: str | Custom) -> Sequence[PartOfTrace]:
+        """Which of a batch's files wait for others. A file that gives a trace does not: none of it does."""
+        known, found = _known(form), list[PartOfTrace]()
+        for file in batch.files:
+            for record in self._opened(file, known, Budget(None)):
+                if isinstance(record, Part):
+                    found.append(_told(record))
+                elif isinstance(record, Trace):
+                    break
+        return found
 
     def name_of(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
         """File, line and id of a record that can't be judged."""

@@ -1,0 +1,91 @@
+"""Traces at a URL, read through fsspec: `s3://`, `gs://`, `file://` and what else is installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SettingError
+from evalgate.ports import FoundFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.ports import Files
+
+URL = "://"
+MAX_ENTRIES = 1_000_000
+HOW = "install evalgate-action[dask], and what fsspec needs for this kind of URL (s3fs, gcsfs, ...)"
+
+
+class RemoteFiles:
+    """Files of this machine and, by URL, of others; see ports.Files. A shell's: nobody else may name one."""
+
+    def __init__(self, here: Files) -> None:
+        self._here = here
+        self._sizes: dict[str, int] = {}
+
+    def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
+        """Files that match, sorted by path."""
+        if URL not in pattern:
+            return self._here.expand(pattern, base)
+        scheme, _, rest = pattern.partition(URL)
+        store = self._store(scheme, pattern)
+        fixed = _fixed_part(rest)
+        try:
+            found = store.glob(f"{rest}/**" if store.isdir(rest) else rest, detail=True)
+        except Exception as error:  # noqa: BLE001  (each store raises its own)
+            raise _unreadable(pattern, error) from None
+        if len(found) > MAX_ENTRIES:
+            raise OverLimit(Problem(f"more than {MAX_ENTRIES:,} files", Location(pattern)))
+        files = []
+        for name, details in found.items():
+            if details.get("type") == "file":
+                url = f"{scheme}{URL}{name}"
+                self._sizes[url] = int(details.get("size") or 0)
+                files.append(FoundFile(url, _below(name, fixed), url))
+        return sorted(files)
+
+    def open(self, file: FoundFile) -> BinaryIO:
+        """The file's bytes as a stream."""
+        scheme, mark, rest = file.real.partition(URL)
+        if not mark:
+            return self._here.open(file)
+        try:
+            return cast("BinaryIO", self._store(scheme, file.path).open(rest, "rb"))
+        except Exception as error:  # noqa: BLE001  (each store raises its own)
+            raise _unreadable(file.path, error) from None
+
+    def size(self, file: FoundFile) -> int:
+        """Bytes of the file as it lies there; a remote one's as it was found."""
+        return self._sizes.get(file.real, 0) if URL in file.real else self._here.size(file)
+
+    def read(self, path: str, limit: int, *, what: str) -> bytes:
+        """A whole file of this machine."""
+        return self._here.read(path, limit, what=what)
+
+    def _store(self, scheme: str, shown: str) -> Any:
+        try:
+            import fsspec
+
+            return fsspec.filesystem(scheme)
+        except (ImportError, ValueError):
+            raise SettingError(Problem(f"{scheme}:// can't be read here", Location(shown), HOW)) from None
+        except Exception as error:  # noqa: BLE001  (each store raises its own)
+            raise _unreadable(shown, error) from None
+
+
+def _fixed_part(path: str) -> str:
+    """The folder that every match lies in."""
+    folders = path.split("/")
+    first = next((index for index, name in enumerate(folders) if set(name) & set("*?[")), len(folders) - 1)
+    return "/".join(folders[:first])
+
+
+def _below(name: str, fixed: str) -> str:
+    inside = name.lstrip("/").removeprefix(fixed.lstrip("/"))
+    return inside.lstrip("/") or name.rpartition("/")[2]
+
+
+def _unreadable(shown: str, error: Exception) -> RefusedPath:
+    """What a store says may hold credentials: only its kind is told."""
+    return RefusedPath(Problem(f"this can't be read ({type(error).__name__})", Location(shown)))

@@ -1,0 +1,50 @@
+"""What a shard of a run is and says of itself, for the shards to be put together again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA: Literal["evalgate.shard/1"] = "evalgate.shard/1"
+MOST_SHARDS = 1_000
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Pattern = Annotated[str, Field(max_length=4_096)]
+
+
+class Shard(NamedTuple):
+    """One of several parts of a run: `number` counts from 1 to `of`."""
+
+    number: int
+    of: int
+
+    def has(self, suite: int, batch: int) -> bool:
+        """Whether a batch of a suite is this shard's to judge."""
+        return (suite + batch) % self.of == self.number - 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+class ShardHead(BaseModel):
+    """The heading of a shard.
+
+    Shards of one run agree in all but `shard`. `plan` is the fingerprint of what there is to read, `baseline`
+    that of the results that were compared with; `batches` counts those of each suite.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    schema_: Annotated[Literal["evalgate.shard/1"], Field(alias="schema")] = SCHEMA
+    evalgate_version: Annotated[str, Field(max_length=50)]
+    shard: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
+    of: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
+    config_hash: Digest
+    baseline: Digest | None
+    plan: Digest
+    keeps_traces: bool
+    traces: Annotated[list[Pattern], Field(max_length=10_000)] | None
+    format: Annotated[str, Field(max_length=100)] | None
+    batches: Annotated[list[Count], Field(max_length=100_000)]
