@@ -84,7 +84,7 @@ class Memory:
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[Evaluation]:
-    """Goldens as the run judged them. The store takes in those that it does not know, and changes no other."""
+    """Goldens as the run judged them. The store takes in those that it does not know and changes no other."""
     if not any(each.get("golden") for suite in results["suites"] for each in suite["scenarios"]):
         return []
     from evalgate.application.golden_evaluations import evaluations_of, goldens_of
