@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.errors import Problem, SettingError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from evalgate.ports.store import Store
 
 VARIABLE = "EVALGATE_STORE_URL"
+NONE = "none"
 
 
 def named_store(said: str | None, environ: Mapping[str, str], cwd: str) -> str | None:
@@ -23,3 +28,21 @@ def named_store(said: str | None, environ: Mapping[str, str], cwd: str) -> str |
     from evalgate.bootstrap.sources import workspace
 
     return project_store(workspace(cwd))
+
+
+def shell_store(said: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:
+    """The store that is named, opened, else the one where a shell keeps its own.
+
+    Not `create`: a file must be there. Raises SettingError, also where `none` is named, and StoreUnreachable.
+    """
+    from evalgate.bootstrap.store import DEFAULT, open_store
+
+    named = named_store(said, environ, cwd) or DEFAULT
+    if named == NONE:
+        raise SettingError(Problem("there is no store called none", None, "name one with --store-url"))
+    return open_store(named, cwd, create=create, source_date_epoch=environ.get("SOURCE_DATE_EPOCH"))
+
+
+def goldens_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> Callable[[], Store]:
+    """Opens the store out of which suites may name goldens, once one does."""
+    return lambda: shell_store(said, environ, cwd)

@@ -18,6 +18,7 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     from evalgate.cli.shell import add_limits, add_plugins, words
+    from evalgate.cli.stored import add_store
 
     parser.epilog = EXAMPLES
     parser.add_argument("suite", metavar="SUITE", help="project or suite file, or a folder or glob of them")
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail-on", type=words, metavar="A,B", help="what would block, over every policy")
     add_limits(parser, of_the_process=True)
     add_plugins(parser)
+    add_store(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
@@ -36,11 +38,13 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
     from evalgate.application.backtest import backtest
     from evalgate.bootstrap import verbs
+    from evalgate.bootstrap.store_name import goldens_of_shell
     from evalgate.reporting.backtest_table import backtest_document, backtest_table
 
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
     paths = verbs.baselines_at(arguments.runs, shell.cwd)
-    tools = verbs.backtest_tools(shell.cwd, progress_to=shell.err)
+    store = goldens_of_shell(arguments.store_url, shell.environ, shell.cwd)
+    tools = verbs.backtest_tools(shell.cwd, store, progress_to=shell.err)
     try:
         found = backtest([arguments.suite], paths, arguments.fail_on, tools)
     finally:

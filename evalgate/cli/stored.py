@@ -113,14 +113,8 @@ def say_json(shell: Shell, document: Any) -> None:
 def opened(arguments: argparse.Namespace, shell: Shell, *, create: bool = False) -> Store:
     """The store that a flag, the environment or the project names, else the one where a shell keeps it.
 
-    Not `create`: it must be there. Raises SettingError, also where `none` is named.
+    Not `create`: it must be there.
     """
-    from evalgate.bootstrap.store import DEFAULT, open_store
-    from evalgate.bootstrap.store_name import named_store
-    from evalgate.errors import Problem, SettingError
+    from evalgate.bootstrap.store_name import shell_store
 
-    named = named_store(arguments.store_url, shell.environ, shell.cwd) or DEFAULT
-    if named == "none":
-        raise SettingError(Problem("there is no store called none", None, "name one with --store-url"))
-    epoch = shell.environ.get("SOURCE_DATE_EPOCH")
-    return open_store(named, shell.cwd, create=create, source_date_epoch=epoch)
+    return shell_store(arguments.store_url, shell.environ, shell.cwd, create=create)

@@ -18,6 +18,7 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     from evalgate.cli.shell import add_limits, add_plugins
+    from evalgate.cli.stored import add_store
 
     parser.epilog = EXAMPLES
     parser.add_argument(
@@ -25,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_limits(parser)
     add_plugins(parser)
+    add_store(parser)
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -32,11 +34,13 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.policies import policies_of
     from evalgate.application.quarantine import check_quarantine
     from evalgate.bootstrap import sources, verbs
+    from evalgate.bootstrap.store_name import goldens_of_shell
     from evalgate.reporting.wording import counted
     from evalgate.settings.limits import limits_from
 
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    files = sources.suite_files(shell.cwd, None, limits_from(arguments.limit))
+    store = goldens_of_shell(arguments.store_url, shell.environ, shell.cwd)
+    files = sources.suite_files(shell.cwd, None, limits_from(arguments.limit), store)
     configuration = files.load(arguments.configs)
     check_quarantine(configuration, verbs.now(shell.environ.get("SOURCE_DATE_EPOCH")).date())
     approvals = verbs.approvals(shell.cwd)
