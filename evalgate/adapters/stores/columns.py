@@ -24,10 +24,14 @@ LONGEST_KEY = 512
 """Bytes of a name that is looked up by: an index of PostgreSQL takes no entry of more than 2,704."""
 
 
+# PostgreSQL orders text by the language of its server; by code points it is the same order everywhere.
+_ORDERED = Text().with_variant(Text(collation="C"), "postgresql")
+
+
 class CleanText(TypeDecorator[str]):
     """Any text."""
 
-    impl = Text
+    impl = _ORDERED
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -59,7 +63,7 @@ class Word(CleanText):
 class Key(TypeDecorator[str]):
     """A text that rows are found by."""
 
-    impl = Text
+    impl = _ORDERED
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 
 from evalgate.adapters.stores.paging import paged
 from evalgate.adapters.stores.run_rows import (
@@ -17,6 +17,7 @@ from evalgate.adapters.stores.run_rows import (
 )
 from evalgate.adapters.stores.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.stores.run_writing import digest_of, write_run
+from evalgate.adapters.stores.sightings import NEWEST, SEEN, last_of
 from evalgate.adapters.stores.trends import trend
 from evalgate.models.stored_run import StoredRun
 from evalgate.ports.store import Page, Subject
@@ -29,20 +30,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import ScenarioKey
     from evalgate.models.evaluation import Evaluation
     from evalgate.models.stored_run import RunApproval, RunFacts, Sighting, TrendPoint
-
-_SEEN = (
-    select(
-        RUN_SCENARIOS,
-        SCENARIOS.c.suite,
-        SCENARIOS.c.scenario_id,
-        SCENARIOS.c.variant,
-        RUNS.c.id.label("run_id"),
-        RUNS.c.commit_id,
-    )
-    .join(SCENARIOS, SCENARIOS.c.number == RUN_SCENARIOS.c.scenario)
-    .join(RUNS, RUNS.c.number == RUN_SCENARIOS.c.run)
-)
-_NEWEST = (RUN_SCENARIOS.c.completed_at.desc(), RUN_SCENARIOS.c.run.desc())
 
 
 class RunTable:
@@ -63,7 +50,7 @@ class RunTable:
             if row is None:
                 return None
             of_run = select(RUN_SUITES).where(RUN_SUITES.c.run == row.number).order_by(RUN_SUITES.c.position)
-            seen = _SEEN.where(RUN_SCENARIOS.c.run == row.number).order_by(RUN_SCENARIOS.c.position)
+            seen = SEEN.where(RUN_SCENARIOS.c.run == row.number).order_by(RUN_SCENARIOS.c.position)
             packed = connection.scalar(select(RUN_RESULTS.c.results).where(RUN_RESULTS.c.run == row.number))
             return StoredRun(
                 facts_of(row),
@@ -120,9 +107,8 @@ class RunTable:
         branch: str | None = None,
     ) -> Sequence[Sighting]:
         """How each scenario stood in the last run that had it."""
-        chosen = _by_name(_SEEN.where(_among_last(1, branch), *_in_suite(suite)))
-        with self._database.reading() as connection:
-            return [sighting_of(row) for row in connection.execute(paged(chosen, page))]
+        told = self._seen_last(1, suite, branch, page)
+        return [seen[-1] for seen in told.values()]
 
     def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
         """How a scenario stood in the last `window` runs that had it, oldest first."""
@@ -134,20 +120,26 @@ class RunTable:
             asked = [RUN_SCENARIOS.c.scenario == number]
             if branch is not None:
                 asked.append(RUN_SCENARIOS.c.branch == branch)
-            wanted = paged(_SEEN.where(*asked).order_by(*_NEWEST), Page(window))
+            wanted = paged(SEEN.where(*asked).order_by(*NEWEST), Page(window))
             return [sighting_of(row) for row in connection.execute(wanted)][::-1]
 
     def all_sightings(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         """The same of every scenario."""
-        chosen = _by_name(_SEEN.where(_among_last(window, branch), *_in_suite(suite)))
+        return self._seen_last(window, suite, branch, None)
+
+    def _seen_last(
+        self, window: int, suite: str | None, branch: str | None, page: Page | None
+    ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         told: dict[ScenarioKey, list[Sighting]] = {}
+        if window < 1:
+            return told
         with self._database.reading() as connection:
-            for row in connection.execute(chosen.order_by(RUN_SCENARIOS.c.completed_at, RUN_SCENARIOS.c.run)):
+            for row in connection.execute(last_of(window, suite, branch, page)):
                 sighting = sighting_of(row)
                 told.setdefault(sighting.row.key, []).append(sighting)
-        return told
+        return {key: seen[-window:] for key, seen in told.items()}
 
     def decide(self, run_id: str, approval: RunApproval) -> bool:
         """Keeps what a person decided about a run."""
@@ -166,21 +158,3 @@ def _asked(suite: str | None, branch: str | None) -> list[ColumnElement[bool]]:
     if branch is not None:
         asked.append((RUN_SUITES if suite is not None else RUNS).c.branch == branch)
     return asked
-
-
-def _in_suite(suite: str | None) -> list[ColumnElement[bool]]:
-    return [] if suite is None else [SCENARIOS.c.suite == suite]
-
-
-def _by_name(wanted: Select[Any]) -> Select[Any]:
-    return wanted.order_by(SCENARIOS.c.suite, SCENARIOS.c.scenario_id, SCENARIOS.c.variant)
-
-
-def _among_last(window: int, branch: str | None) -> ColumnElement[bool]:
-    """True of the last rows of each scenario; an index answers it scenario by scenario."""
-    other = RUN_SCENARIOS.alias("other")
-    last = select(other.c.run).where(other.c.scenario == SCENARIOS.c.number)
-    if branch is not None:
-        last = last.where(other.c.branch == branch)
-    last = paged(last.order_by(other.c.completed_at.desc(), other.c.run.desc()), Page(window))
-    return RUN_SCENARIOS.c.run.in_(last.correlate(SCENARIOS))

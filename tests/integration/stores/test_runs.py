@@ -163,6 +163,10 @@ def test_runs_that_ended_at_once_keep_their_order(store):
 
     assert [each.id for each in store.runs.list()] == ["c", "a", "b"]
     assert store.runs.last_status(KEY).run_id == "c"
+    assert [each.run_id for each in store.runs.last_statuses()] == ["c"]
+    assert [each.run_id for each in store.runs.sightings(KEY, 2)] == ["a", "c"]
+    assert [each.run_id for each in store.runs.all_sightings(2)[KEY]] == ["a", "c"]
+    assert store.runs.all_sightings(0) == {}
 
 
 def test_trends_of_runs_suites_and_scenarios_are_the_last_ones_oldest_first(store):

@@ -8,6 +8,8 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     """Makes the first tables."""
@@ -25,12 +27,12 @@ def upgrade() -> None:
 def _goldens() -> None:
     op.create_table(
         "evalgate_goldens",
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("conversation_id", sa.Text()),
-        sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("intent", sa.Text(), nullable=False),
-        sa.Column("primary_stance", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("conversation_id", TEXT),
+        sa.Column("title", TEXT, nullable=False),
+        sa.Column("description", TEXT, nullable=False),
+        sa.Column("intent", TEXT, nullable=False),
+        sa.Column("primary_stance", TEXT, nullable=False),
         sa.Column("secondary_stances", sa.JSON(), nullable=False),
         sa.Column("required_memory_recall", sa.JSON(), nullable=False),
         sa.Column("required_tool_usage", sa.JSON(), nullable=False),
@@ -38,7 +40,7 @@ def _goldens() -> None:
         sa.Column("user_messages", sa.JSON(), nullable=False),
         sa.Column("golden_responses", sa.JSON(), nullable=False),
         sa.Column("tags", sa.JSON(), nullable=False),
-        sa.Column("creator", sa.Text()),
+        sa.Column("creator", TEXT),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
@@ -53,8 +55,8 @@ def _goldens() -> None:
 def _golden_tags() -> None:
     op.create_table(
         "evalgate_golden_tags",
-        sa.Column("golden_id", sa.Text(), nullable=False),
-        sa.Column("tag", sa.Text(), nullable=False),
+        sa.Column("golden_id", TEXT, nullable=False),
+        sa.Column("tag", TEXT, nullable=False),
         sa.ForeignKeyConstraint(["golden_id"], ["evalgate_goldens.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("golden_id", "tag"),
     )
@@ -64,8 +66,8 @@ def _golden_tags() -> None:
 def _regression_suites() -> None:
     op.create_table(
         "evalgate_regression_suites",
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("description", TEXT, nullable=False),
         sa.Column("golden_tags", sa.JSON(), nullable=False),
         sa.Column("golden_intents", sa.JSON(), nullable=False),
         sa.Column("passing_score", sa.Double(), nullable=False),
@@ -77,7 +79,7 @@ def _regression_suites() -> None:
         sa.Column("evaluate_refusal", sa.Boolean(), nullable=False),
         sa.Column("evaluate_accuracy", sa.Boolean(), nullable=False),
         sa.Column("evaluate_completeness", sa.Boolean(), nullable=False),
-        sa.Column("creator", sa.Text()),
+        sa.Column("creator", TEXT),
         sa.Column("tags", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
@@ -92,8 +94,8 @@ def _regression_suites() -> None:
 def _regression_suite_goldens() -> None:
     op.create_table(
         "evalgate_regression_suite_goldens",
-        sa.Column("suite", sa.Text(), nullable=False),
-        sa.Column("golden_id", sa.Text(), nullable=False),
+        sa.Column("suite", TEXT, nullable=False),
+        sa.Column("golden_id", TEXT, nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["golden_id"], ["evalgate_goldens.id"], ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["suite"], ["evalgate_regression_suites.name"], ondelete="CASCADE"),
@@ -108,15 +110,15 @@ def _runs() -> None:
     op.create_table(
         "evalgate_runs",
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
         sa.Column("suites", sa.JSON(), nullable=False),
-        sa.Column("verdict", sa.Text(), nullable=False),
+        sa.Column("verdict", TEXT, nullable=False),
         sa.Column("exit_code", sa.BigInteger(), nullable=False),
         sa.Column("report_only", sa.Boolean(), nullable=False),
-        sa.Column("branch", sa.Text()),
-        sa.Column("commit_id", sa.Text()),
+        sa.Column("branch", TEXT),
+        sa.Column("commit_id", TEXT),
         sa.Column("pull_request", sa.BigInteger()),
-        sa.Column("url", sa.Text()),
+        sa.Column("url", TEXT),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("completed_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("duration_ms", sa.BigInteger(), nullable=False),
@@ -134,9 +136,9 @@ def _runs() -> None:
         sa.Column("latency_p50_s", sa.Double()),
         sa.Column("latency_p95_s", sa.Double()),
         sa.Column("issues", sa.JSON(), nullable=False),
-        sa.Column("approval_status", sa.Text(), nullable=False),
-        sa.Column("approved_by", sa.Text()),
-        sa.Column("approval_comment", sa.Text(), nullable=False),
+        sa.Column("approval_status", TEXT, nullable=False),
+        sa.Column("approved_by", TEXT),
+        sa.Column("approval_comment", TEXT, nullable=False),
         sa.Column("approval_at", sa.DateTime(timezone=True)),
         sa.CheckConstraint(
             "approval_status IN ('pending', 'approved', 'rejected')", name="run_approval_status_is_known"
@@ -168,9 +170,9 @@ def _run_suites() -> None:
     op.create_table(
         "evalgate_run_suites",
         sa.Column("run", sa.Integer(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name", TEXT, nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=False),
-        sa.Column("verdict", sa.Text(), nullable=False),
+        sa.Column("verdict", TEXT, nullable=False),
         sa.Column("score", sa.Double()),
         sa.Column("pass_rate", sa.Double()),
         sa.Column("cost_usd", sa.Double()),
@@ -178,7 +180,7 @@ def _run_suites() -> None:
         sa.Column("latency_p50_s", sa.Double()),
         sa.Column("latency_p95_s", sa.Double()),
         sa.Column("dimensions", sa.JSON(), nullable=False),
-        sa.Column("branch", sa.Text()),
+        sa.Column("branch", TEXT),
         sa.Column("completed_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint(
             "verdict IN ('pass', 'fail', 'cannot_judge', 'invalid')", name="run_suite_verdict_is_known"
@@ -198,10 +200,10 @@ def _scenarios() -> None:
     op.create_table(
         "evalgate_scenarios",
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("digest", sa.Text(), nullable=False),
-        sa.Column("suite", sa.Text(), nullable=False),
-        sa.Column("scenario_id", sa.Text(), nullable=False),
-        sa.Column("variant", sa.Text()),
+        sa.Column("digest", TEXT, nullable=False),
+        sa.Column("suite", TEXT, nullable=False),
+        sa.Column("scenario_id", TEXT, nullable=False),
+        sa.Column("variant", TEXT),
         sa.PrimaryKeyConstraint("number"),
         sa.UniqueConstraint("digest"),
     )
@@ -214,7 +216,7 @@ def _run_scenarios() -> None:
         sa.Column("run", sa.Integer(), nullable=False),
         sa.Column("scenario", sa.Integer(), nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=False),
-        sa.Column("verdict", sa.Text(), nullable=False),
+        sa.Column("verdict", TEXT, nullable=False),
         sa.Column("score", sa.Double()),
         sa.Column("n", sa.BigInteger(), nullable=False),
         sa.Column("passed", sa.BigInteger(), nullable=False),
@@ -223,9 +225,9 @@ def _run_scenarios() -> None:
         sa.Column("cost_usd", sa.Double()),
         sa.Column("latency_s", sa.Double()),
         sa.Column("tokens", sa.Double()),
-        sa.Column("change", sa.Text()),
-        sa.Column("trace_sha256", sa.Text()),
-        sa.Column("branch", sa.Text()),
+        sa.Column("change", TEXT),
+        sa.Column("trace_sha256", TEXT),
+        sa.Column("branch", TEXT),
         sa.Column("completed_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint(
             "change IN ('unchanged', 'improved', 'regressed', 'broken', 'fixed', "

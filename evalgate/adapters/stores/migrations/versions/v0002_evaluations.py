@@ -8,6 +8,8 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     """Adds evaluations and feedback."""
@@ -18,16 +20,16 @@ def upgrade() -> None:
 def _evaluations() -> None:
     op.create_table(
         "evalgate_evaluations",
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("golden_id", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("golden_id", TEXT, nullable=False),
         sa.Column("golden_version", sa.BigInteger(), nullable=False),
-        sa.Column("run_id", sa.Text()),
-        sa.Column("suite", sa.Text(), nullable=False),
+        sa.Column("run_id", TEXT),
+        sa.Column("suite", TEXT, nullable=False),
         sa.Column("trial", sa.BigInteger(), nullable=False),
-        sa.Column("trace_id", sa.Text()),
-        sa.Column("trace_sha256", sa.Text()),
+        sa.Column("trace_id", TEXT),
+        sa.Column("trace_sha256", TEXT),
         sa.Column("overall_score", sa.Double()),
-        sa.Column("level", sa.Text()),
+        sa.Column("level", TEXT),
         sa.Column("identity_correctness", sa.Double()),
         sa.Column("memory_precision", sa.Double()),
         sa.Column("memory_recall", sa.Double()),
@@ -45,9 +47,9 @@ def _evaluations() -> None:
         sa.Column("pass_rate", sa.Double()),
         sa.Column("turns", sa.JSON(), nullable=False),
         sa.Column("issues", sa.JSON(), nullable=False),
-        sa.Column("regression_status", sa.Text()),
+        sa.Column("regression_status", TEXT),
         sa.Column("previous_score", sa.Double()),
-        sa.Column("evaluated_by", sa.Text(), nullable=False),
+        sa.Column("evaluated_by", TEXT, nullable=False),
         sa.Column("evaluated_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint(
             "level IN ('excellent', 'good', 'fair', 'poor', 'failing')", name="evaluation_level_is_known"
@@ -107,15 +109,15 @@ def _evaluations() -> None:
 def _feedback() -> None:
     op.create_table(
         "evalgate_feedback",
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("conversation_id", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("conversation_id", TEXT, nullable=False),
         sa.Column("rating", sa.BigInteger(), nullable=False),
-        sa.Column("feedback", sa.Text(), nullable=False),
-        sa.Column("comment", sa.Text(), nullable=False),
+        sa.Column("feedback", TEXT, nullable=False),
+        sa.Column("comment", TEXT, nullable=False),
         sa.Column("issues", sa.JSON(), nullable=False),
-        sa.Column("user_id", sa.Text()),
-        sa.Column("message_id", sa.Text()),
-        sa.Column("golden_id", sa.Text()),
+        sa.Column("user_id", TEXT),
+        sa.Column("message_id", TEXT),
+        sa.Column("golden_id", TEXT),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint(
             "feedback IN ('positive', 'negative', 'neutral')", name="feedback_is_positive_negative_or_neutral"

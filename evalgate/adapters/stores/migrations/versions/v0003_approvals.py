@@ -8,6 +8,8 @@ from alembic import op
 revision = "0003"
 down_revision = "0002"
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     """Adds approvals, and a mark to the scenarios of runs."""
@@ -21,24 +23,24 @@ def upgrade() -> None:
 def _approvals() -> None:
     op.create_table(
         "evalgate_approvals",
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("suite", sa.Text(), nullable=False),
-        sa.Column("scenario", sa.Text(), nullable=False),
-        sa.Column("variant", sa.Text()),
-        sa.Column("assertion", sa.Text()),
-        sa.Column("change", sa.Text()),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("suite", TEXT, nullable=False),
+        sa.Column("scenario", TEXT, nullable=False),
+        sa.Column("variant", TEXT),
+        sa.Column("assertion", TEXT),
+        sa.Column("change", TEXT),
         sa.Column("least_score", sa.Double()),
-        sa.Column("reason", sa.Text(), nullable=False),
-        sa.Column("who", sa.Text(), nullable=False),
+        sa.Column("reason", TEXT, nullable=False),
+        sa.Column("who", TEXT, nullable=False),
         sa.Column("until", sa.Date(), nullable=False),
         sa.Column("traces", sa.JSON(), nullable=False),
         sa.Column("checks", sa.JSON(none_as_null=True)),
-        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("source", TEXT, nullable=False),
         sa.Column("pull_request", sa.BigInteger()),
         sa.Column("comment_id", sa.BigInteger()),
-        sa.Column("comment_url", sa.Text()),
-        sa.Column("head_commit", sa.Text()),
-        sa.Column("permission", sa.Text()),
+        sa.Column("comment_url", TEXT),
+        sa.Column("head_commit", TEXT),
+        sa.Column("permission", TEXT),
         sa.Column("self_approved", sa.Boolean(), nullable=False),
         sa.Column("recorded_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("withdrawn_at", sa.DateTime(timezone=True)),
