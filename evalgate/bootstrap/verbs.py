@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalgate.application.backtest import BacktestTools
     from evalgate.application.judge import Tools
     from evalgate.application.pricing import Pricer
+    from evalgate.bootstrap.workshops import Wanted
     from evalgate.models.approval import ApprovalFile
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.trace import DamagedTrace, TraceRecord
@@ -38,12 +39,12 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     *,
     source_date_epoch: str | None,
     progress_to: TextIO | None,
-    jobs: int | None = 1,
+    wanted: Wanted | None = None,
     store: Callable[[], Store] | None = None,
 ) -> Tools:
     """What the judge works with in a shell, where what a person names is trusted.
 
-    `jobs` processes judge, as many as it takes where that is None; `store` opens the one that holds goldens.
+    `wanted` says who judges, None for this process alone; `store` opens the one that holds goldens.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import OutputFolder
@@ -51,9 +52,9 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     from evalgate.adapters.terminal import Quiet, progress_for
     from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.application.judge import Tools
-    from evalgate.bootstrap.workshops import LocalWorkshops
+    from evalgate.bootstrap.workshops import Workers, files_of
 
-    files, limits = SeenFiles(workspace(cwd)), trace_limits(bounds)
+    files, limits = SeenFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
     return Tools(
         suite_files(cwd, None, bounds, store),
         TraceFiles(files, limits),
@@ -63,7 +64,7 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
         Quiet() if progress_to is None else progress_for(progress_to, quiet=False),
         price_list(),
         fingerprints(cwd),
-        LocalWorkshops(files, limits, jobs),
+        None if wanted is None else Workers(files, limits, wanted),
     )
 
 

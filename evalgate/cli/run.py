@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from evalgate.application.judge import Tools
     from evalgate.application.remembering import Memory
     from evalgate.application.request import Judgement, JudgeRequest
+    from evalgate.bootstrap.workshops import Wanted
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
     from evalgate.reporting.table import Loudness
@@ -23,13 +25,26 @@ OUTPUT_DIR = ".evalgate"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    from evalgate.cli.shell import add_limits, add_plugins, jobs, words
+    from evalgate.cli.shell import add_limits, add_plugins
+    from evalgate.cli.workers import add_workers
 
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them")
     add("--traces", action="append", metavar="GLOB", help="read these, not what suites name (repeatable)")
     add("--format", metavar="NAME", help="trace format, if detection should not decide")
+    add_decision(parser)
+    add_workers(parser)
+    add_limits(parser)
+    add_plugins(parser)
+    add_outputs(parser)
+
+
+def add_decision(parser: argparse.ArgumentParser) -> None:
+    """The options that decide what becomes of what was judged."""
+    from evalgate.cli.shell import words
+
+    add = parser.add_argument
     add(
         "--baseline",
         metavar="PATH",
@@ -47,6 +62,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=["ignore", "warn", "fail"],
         help="what becomes of a gate that demands less than the baseline's, over every policy",
     )
+    add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
+    add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is left behind, and what is printed."""
+    add = parser.add_argument
     add(
         "--output-dir",
         metavar="DIR",
@@ -54,21 +76,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"where files are written (default {OUTPUT_DIR})",
     )
     add(
-        "--jobs",
-        type=jobs,
-        metavar="N",
-        help="processes that judge (default auto: one for less than about 10,000 traces, else one a core)",
-    )
-    add_limits(parser)
-    add_plugins(parser)
-    add(
         "--store-url",
         metavar="URL",
         help="remember the run in this store: a file, or postgresql://..., or none (default"
         " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
     )
-    add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
-    add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
     add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
     add("--sarif", action="store_true", help="leave results.sarif as well, for code scanning")
     add("--template", metavar="FILE", help="your own words for parts of comment.md (docs/templates.md)")
@@ -80,25 +92,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Judges, writes the files, prints the table."""
-    from evalgate.application.judge import judge
-    from evalgate.application.leave_files import leave_files
+    from evalgate.cli.workers import run_shard, wanted
+
+    tools = tools_of(arguments, shell, wanted(arguments))
+    if arguments.shard is not None:
+        return run_shard(arguments, shell, _request(arguments, shell), tools)
+    return finish(arguments, shell, tools)
+
+
+def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: Wanted | None = None) -> Tools:
+    """What the judge works with, as the flags have it."""
     from evalgate.bootstrap import verbs
-    from evalgate.bootstrap.remembering import memory_of_shell
     from evalgate.bootstrap.store_name import goldens_of_shell
     from evalgate.settings.limits import limits_from
 
-    memory = memory_of_shell(arguments.store_url, shell.environ, shell.cwd)
     verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    limits = limits_from(arguments.limit)
-    tools = verbs.shell_tools(
+    return verbs.shell_tools(
         shell.cwd,
         arguments.output_dir,
-        limits,
+        limits_from(arguments.limit),
         source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
         progress_to=None if arguments.quiet else shell.err,
-        jobs=arguments.jobs,
+        wanted=wanted,
         store=goldens_of_shell(arguments.store_url, shell.environ, shell.cwd),
     )
+
+
+def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
+    """Judges with these tools, and leaves, tells and remembers what comes of it."""
+    from evalgate.application.judge import judge
+    from evalgate.application.leave_files import leave_files
+    from evalgate.bootstrap.remembering import memory_of_shell
+
+    memory = memory_of_shell(arguments.store_url, shell.environ, shell.cwd)
     request = _request(arguments, shell)
     judgement = judge(request if memory is None else memory.before(request), tools)
     leave_files(judgement, tools.output)
