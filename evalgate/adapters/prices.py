@@ -38,6 +38,10 @@ class PriceList:
     def __init__(self) -> None:
         self.rates = cache(_rates)
 
+    def __reduce__(self) -> tuple[type[PriceList], tuple[()]]:
+        """Sent to a worker it is that worker's own list, with nothing looked up yet."""
+        return PriceList, ()
+
     @property
     def label(self) -> str:
         """The package with its version, for prices change with it."""
