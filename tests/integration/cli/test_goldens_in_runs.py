@@ -1,0 +1,124 @@
+"""A suite that takes its goldens out of a store, judged in a shell; and what is stored of it, exported."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from store_verbs import Verbs
+from stored import make_golden
+
+ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+SUITE = "traces: ['traces/*.json']\ngoldens:\n  - store: %s\n"
+UNREACHABLE = "postgresql://ci:hunter2@127.0.0.1:1/evalgate"
+
+
+def project(verbs, store, choice="{suite: nightly}"):
+    """Two goldens with a regression suite of one of them, and a recording of each."""
+    for id_, tag in (("refund", "money"), ("greet", "smalltalk")):
+        store.goldens.create(make_golden(id_, tags=(tag,)))
+    verbs("goldens", "suite", "add", "nightly", "--tag", "money", "--passing-score", "0.5")
+    lay_out(verbs.folder, choice)
+
+
+def lay_out(folder, choice):
+    (folder / "traces").mkdir()
+    for id_, answer in (("refund", "It is on its way."), ("greet", "no")):
+        messages = [
+            {"role": "user", "content": "I want my money back."},
+            {"role": "assistant", "content": answer},
+        ]
+        trace = {"schema": "evalgate.trace/1", "scenario_id": id_, "messages": messages}
+        (folder / "traces" / f"{id_}.json").write_text(json.dumps(trace))
+    (folder / "support.yaml").write_text(SUITE % choice)
+
+
+def results(verbs):
+    return json.loads((verbs.folder / ".evalgate" / "results.json").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("choice", "ids"),
+    [
+        ("{suite: nightly}", ["refund"]),
+        ("{tags: [smalltalk]}", ["greet"]),
+        ("{ids: [refund], intents: [task_execution]}", ["greet", "refund"]),
+    ],
+)
+def test_a_run_judges_the_goldens_that_the_store_has(verbs, store, choice, ids):
+    project(verbs, store, choice)
+    assert verbs("validate", "support.yaml").out.startswith(f"ok: 1 suite, {len(ids)} scenario")
+    verbs("run", "support.yaml", "--fail-on", "hard_fail")
+    scenarios = results(verbs)["suites"][0]["scenarios"]
+    assert sorted(scenario["id"] for scenario in scenarios) == ids
+    lines = [json.loads(line) for line in verbs("export", "jsonl", "-o", "-").out.splitlines()]
+    assert sorted(line["golden_id"] for line in lines) == ids
+    assert {line["golden_title"] for line in lines} == {"A refund in time"}
+
+
+@ON_SQLITE
+def test_a_regression_suite_says_when_a_golden_passes(verbs, store):
+    project(verbs, store)
+    verbs("run", "support.yaml")
+    [scenario] = results(verbs)["suites"][0]["scenarios"]
+    assert (scenario["id"], scenario["threshold"], scenario["verdict"]) == ("refund", 0.5, "PASS")
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        ("{suite: nightli}", "the store has no regression suite `nightli` (did you mean `nightly`?)"),
+        ("{ids: [refnd]}", "the store has no golden `refnd` (did you mean `refund`?)"),
+        ("{tags: [mony]}", "the store has no golden that this names"),
+    ],
+)
+def test_what_the_store_does_not_have_is_told_with_its_place(verbs, store, choice, reason):
+    project(verbs, store, choice)
+    for words in (("validate", "support.yaml"), ("run", "support.yaml")):
+        said = verbs(*words, code=2)
+        assert f"error: support.yaml:3:5: {reason}" in said.err
+    assert results(verbs)["verdict"] == "invalid"
+
+
+@ON_SQLITE
+def test_a_project_names_the_store_of_its_suites(verbs, store, store_url):
+    project(verbs, store)
+    (verbs.folder / "evalgate.yaml").write_text(f"version: 1\nsuites: [support.yaml]\nstore: {store_url}\n")
+    here = Verbs(verbs.folder, "")
+    here("run")
+    assert [each["id"] for each in results(here)["suites"][0]["scenarios"]] == ["refund"]
+    said = here("run", "--store-url", "none", code=2)
+    assert "there is no store called none" in said.err
+
+
+def test_a_store_that_is_not_there_is_told(tmp_path):
+    here = Verbs(tmp_path, "")
+    lay_out(tmp_path, "{suite: nightly}")
+    said = here("run", "support.yaml", code=2)
+    assert "there is no store at .evalgate/evalgate.db" in said.err
+    assert results(here)["exit_code"] == 2
+
+
+def test_goldens_out_of_reach_can_not_be_judged(tmp_path):
+    here = Verbs(tmp_path, UNREACHABLE)
+    lay_out(tmp_path, "{suite: nightly}")
+    said = here("run", "support.yaml", code=4)
+    assert "hunter2" not in said.out + said.err
+    left = results(here)
+    assert (left["verdict"], left["exit_code"], left["reasons"][0]["code"]) == (
+        "cannot_judge",
+        4,
+        "unreachable",
+    )
+    assert here("validate", "support.yaml", code=4).err.count("\n") == 1
+    here("run", "support.yaml", "--report-only")
+    assert (results(here)["verdict"], results(here)["exit_code"]) == ("cannot_judge", 0)
+
+
+@ON_SQLITE
+def test_a_backtest_judges_by_the_goldens_of_the_store(verbs, store):
+    project(verbs, store)
+    verbs("run", "support.yaml")
+    said = verbs("backtest", "support.yaml", ".evalgate/baseline.zip")
+    assert "would have blocked 0 of 1 run" in said.out
