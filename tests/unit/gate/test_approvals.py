@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_assertion, make_run, make_scenario, make_trial
 
-from evalgate.gate.approvals import proposals, rule_on
+from evalgate.gate.approvals import proposals, rule_by_day, rule_on
 from evalgate.gate.decide import decide
 from evalgate.models.approval import Approval, Approvals
 from evalgate.models.comparison import Change, Comparison, ScenarioKey
@@ -50,6 +50,33 @@ def test_a_failing_scenario_is_approved_until_its_day(verdict):
 )
 def test_the_days_that_are_left_are_told(day, message):
     assert ruled(failing(), approval(), today=date(2026, 11, day)) == ([("active", message)], {KEY})
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ({"a", "b"}, ("active", "expires in 3 days")),
+        ({"a"}, ("void", "more fails than was approved: b")),
+        (set(), ("void", "more fails than was approved: a, b")),
+    ],
+)
+def test_all_that_may_fail_can_be_named(checks, told):
+    found, approved = ruled(failing("HARD_FAIL", "a", "b"), approval(checks=frozenset(checks)))
+    assert (found, bool(approved)) == ([told], told[0] == "active")
+
+
+def test_a_recording_that_can_not_be_read_is_more_than_checks_that_fail():
+    trials = [make_trial("hard_fail", assertions=[make_assertion("failed", name="a")]), make_trial("error")]
+    found, _ = ruled(make_scenario("HARD_FAIL", trials=trials), approval(checks=frozenset({"a"})))
+    assert found == [("void", "more fails than was approved: a trial's recording")]
+
+
+def test_without_a_run_the_day_alone_decides():
+    told = rule_by_day([approval(), approval(until=date(2026, 11, 20))], TODAY)
+    assert [(each.status, each.message, each.days_left) for each in told] == [
+        ("active", "expires in 3 days", 3),
+        ("expired", "expired on 2026-11-20", -1),
+    ]
 
 
 def test_an_approval_is_over_the_day_after():

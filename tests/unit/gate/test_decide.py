@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.decide import decide
+from evalgate.gate.decide import decide, with_approved
 from evalgate.models.comparison import BaselineInfo, Change, Comparison, ScenarioKey
 from evalgate.models.run import Run
 from evalgate.suite.policy import Policy
@@ -397,3 +397,25 @@ def test_exit_code_verdict_and_reasons_never_disagree(verdicts, words, baseline,
         assert found.suite_verdicts["support"] != "pass"
     assert len(set(codes(found))) == len(found.reasons)
     assert all(reason.message for reason in found.reasons)
+
+
+# --- approved afterwards --------------------------------------------------------------------------------------
+
+
+@given(
+    verdicts=st.lists(st.sampled_from(["PASS", "FAIL", "HARD_FAIL", "MISSING", "NOT_EVALUABLE"]), min_size=1),
+    words=st.sets(st.sampled_from(["hard_fail", "below_threshold", "not_evaluable"]), min_size=1),
+    approved=st.sets(st.integers(0, 5)),
+    report_only=st.booleans(),
+)
+def test_a_decision_that_takes_approvals_in_later_is_the_one_that_knew_them(
+    verdicts, words, approved, report_only
+):
+    run = make_run(*(make_scenario(verdict, f"s{number}") for number, verdict in enumerate(verdicts)))
+    policies = {"support": Policy(fail_on=sorted(words))}
+    keys = {key(f"s{number}") for number in approved}
+    knew, before = (
+        decide(run, None, None, policies, run_policy=Policy(), report_only=report_only, approved=known)
+        for known in (keys, set())
+    )
+    assert with_approved(run, before, keys) == knew

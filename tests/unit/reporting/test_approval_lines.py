@@ -50,6 +50,34 @@ def test_its_bounds_are_told():
     assert approval_text(narrow) == told
 
 
+ORIGIN = {
+    "source": "comment",
+    "pull_request": 7,
+    "comment_id": 12,
+    "comment_url": "https://github.com/acme/agent/pull/7#issuecomment-12",
+    "head_commit": "abcdef0" + "1" * 33,
+    "permission": "maintain",
+    "self_approved": False,
+}
+
+
+def test_one_that_was_given_in_a_comment_tells_where_for_which_commit_and_with_which_right():
+    said = an_approval(provenance=ORIGIN)
+    assert approval_line(said).endswith("by ` Ana: outage `, ` comment 12, for abcdef0 only, may maintain `")
+    assert approval_text(said).endswith("by Ana: outage, comment 12, for abcdef0 only, may maintain")
+
+
+def test_one_that_approves_their_own_change_is_called_so():
+    said = an_approval(provenance={**ORIGIN, "self_approved": True})
+    assert approval_line(said).endswith(", **self-approved**")
+    assert approval_text(said).endswith(", self-approved")
+
+
+def test_one_that_was_given_to_a_store_says_so():
+    shell = {**dict.fromkeys(ORIGIN), "source": "shell", "self_approved": False}
+    assert approval_text(an_approval(provenance=shell)).endswith("by Ana: outage, shell")
+
+
 def test_a_status_that_this_version_does_not_know_is_no_markup():
     assert approval_line(an_approval("**x**")).startswith("unknown: ")
 
@@ -121,6 +149,11 @@ def test_an_explanation_tells_the_approvals_of_its_scenario_and_stale_recordings
         ({"location": {"file": 3}}, "location"),
         ({"who": None}, "who"),
         ({"trace": "x"}, "trace"),
+        ({"trace": [3]}, "trace"),
+        ({"checks": [None]}, "checks"),
+        ({"provenance": {**ORIGIN, "self_approved": "no"}}, "self_approved"),
+        ({"provenance": {**ORIGIN, "comment_id": "12"}}, "comment_id"),
+        ({"provenance": {**ORIGIN, "source": None}}, "source"),
     ],
 )
 def test_approvals_of_another_shape_are_refused(change, words):

@@ -382,3 +382,75 @@ def test_any_text_is_a_value_or_a_mistake(values):
     inputs, _ = read_inputs(environ, problems)
     assert isinstance(inputs, Inputs)
     assert len(problems) <= len(values)
+
+
+# --- approving in a comment -----------------------------------------------------------------------------------
+
+SAID = {
+    **PUSH,
+    "action": "created",
+    "issue": {"number": 7, "pull_request": {"url": "x"}},
+    "comment": {"id": 12, "body": "/evalgate approve all because x"},
+}
+APPROVE = {"baseline-workflow": "evals.yml"}
+
+
+@pytest.mark.parametrize("mode", ["auto", "approve"])
+def test_a_comment_is_looked_at_and_nothing_is_judged(read, mode):
+    settings = read("issue_comment", SAID, inputs={**APPROVE, "mode": mode})
+    comment = settings.event.comment
+    assert settings.approves
+    assert (comment.id, comment.number, comment.action, comment.is_on_pull_request) == (
+        12,
+        7,
+        "created",
+        True,
+    )
+    assert settings.baseline_workflow == ".github/workflows/evals.yml"
+    assert settings.template_commit == SHA, "the default branch's"
+    assert not settings.reads_comments
+
+
+def test_a_comment_below_an_issue_is_told_apart_and_cut(read):
+    payload = {**SAID, "issue": {"number": 7}, "comment": {"id": 12, "body": "x" * 100_000}}
+    comment = read("issue_comment", payload, inputs=APPROVE).event.comment
+    assert (comment.is_on_pull_request, len(comment.body)) == (False, 2_000)
+
+
+@pytest.mark.parametrize("changes", [{"comment": {}}, {"comment": {"id": "12"}}, {"issue": {"number": True}}])
+def test_a_comment_that_can_not_be_told_is_a_mistake(read, changes):
+    [told] = mistakes(read, event="issue_comment", payload={**SAID, **changes}, inputs=APPROVE)
+    assert "which comment this is" in told
+
+
+@pytest.mark.parametrize("mode", ["gate", "report-only", "evaluate"])
+def test_nothing_is_judged_where_anybody_may_start_it(read, mode):
+    [told] = mistakes(read, event="issue_comment", payload=SAID, inputs={**APPROVE, "mode": mode})
+    assert "there is nothing to judge" in told
+
+
+@pytest.mark.parametrize("event", ["push", "pull_request", "workflow_run"])
+def test_approving_belongs_to_comments(read, event):
+    [told] = mistakes(read, event=event, payload={**PULL_REQUEST, **FINISHED}, inputs={"mode": "approve"})
+    assert told.startswith("`mode: approve` belongs into a workflow that runs on `issue_comment`")
+
+
+def test_the_gates_own_workflow_must_be_named(read):
+    [told] = mistakes(read, event="issue_comment", payload=SAID)
+    assert told.startswith("`baseline-workflow` must name the gate's workflow file")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "source", "reads"),
+    [("1", "comments", False), ("2", "comments", True), ("2", "base", False), ("x", "comments", False)],
+)
+def test_comments_are_read_by_a_run_that_was_started_over(read, attempt, source, reads):
+    settings = read("pull_request", inputs={"approvals-from": source}, GITHUB_RUN_ATTEMPT=attempt)
+    assert settings.reads_comments == reads
+    assert settings.leaves_report == (source == "comments")
+    assert settings.approvals_commit == BASE
+
+
+def test_on_other_events_no_comments_are_read(read):
+    settings = read("push", inputs={"approvals-from": "comments"}, GITHUB_RUN_ATTEMPT="2")
+    assert (settings.reads_comments, settings.leaves_report) == (False, False)

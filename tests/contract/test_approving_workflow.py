@@ -1,0 +1,61 @@
+"""The workflow that hears approvals fits the gate's, holds little, and touches nothing of a pull request's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from evalgate.suite.approve_command import read_command
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def workflow():
+    return yaml.safe_load((ROOT / "examples/workflows/approve.yml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def job(workflow):
+    return workflow["jobs"]["approve"]
+
+
+def test_it_hears_new_comments_of_pull_requests_only(workflow, job):
+    assert workflow[True] == {"issue_comment": {"types": ["created"]}}  # YAML reads `on` as true
+    condition = job["if"]
+    assert condition.startswith("github.event.issue.pull_request && ")
+    assert "startsWith(github.event.comment.body, '/evalgate ')" in condition
+
+
+def test_it_can_write_no_code_and_starts_no_run(workflow, job):
+    assert workflow["permissions"] == {}
+    assert job["permissions"] == {"actions": "read", "checks": "write", "pull-requests": "write"}
+
+
+def test_it_is_one_step_which_checks_nothing_out_and_takes_no_text_of_the_event(job):
+    [step] = job["steps"]
+    assert step["uses"].startswith("org/evalgate@")
+    assert "${{" not in str(step)
+
+
+def test_its_inputs_are_inputs_and_fit_the_gates(job):
+    [step] = job["steps"]
+    declared = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    assert set(step["with"]) <= set(declared)
+    assert (ROOT / "examples/workflows" / step["with"]["baseline-workflow"]).exists()
+    text = (ROOT / "docs/approvals.md").read_text(encoding="utf-8")
+    gate = text.partition("    with:\n")[2].partition("\n\n")[0]
+    inputs = yaml.safe_load(gate)
+    assert inputs["approvals-from"] == "comments"
+    assert {name: inputs[name] for name in ("comment-key", "check-run")} == {
+        name: step["with"][name] for name in ("comment-key", "check-run")
+    }
+
+
+def test_the_commands_that_the_documentation_shows_are_commands():
+    text = (ROOT / "docs/approvals.md").read_text(encoding="utf-8")
+    shown = [line.strip() for line in text.splitlines() if line.startswith("    /evalgate")]
+    assert len(shown) == 3
+    assert not any(isinstance(read_command(line), str | None) for line in shown)

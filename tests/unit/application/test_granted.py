@@ -1,0 +1,231 @@
+"""What a consent approves, and a finished run decided anew as if it had been judged with it."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import pytest
+from builders import make_trace
+from fakes.core import make_tools
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from results_builder import a_change, a_scenario, a_suite, an_assertion, results
+
+from evalgate.application.approved_report import approve_report, decide_anew
+from evalgate.application.granted import granted
+from evalgate.application.judge import judge
+from evalgate.application.request import Form, JudgeRequest
+from evalgate.errors import SettingError
+from evalgate.models.consent import Consent
+from evalgate.models.provenance import Provenance
+from evalgate.models.triggering_run import TriggeringRun
+from evalgate.reporting.exports.results_json import dump, load
+
+HEAD = "c" * 40
+NAMES = ("a", "b", "d")
+CHECK = '[{contains: "yes", required: true, name: polite}, {contains: "ok", name: short}]'
+LINES = [f"  - {{id: {name}, assertions: {CHECK}}}\n" for name in NAMES]
+SUITE = (
+    "version: 1\nsuite: s\ntraces: [t]\npolicy: {fail_on: [hard_fail, below_threshold]}\nscenarios:\n"
+    + "".join(LINES)
+)
+RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_ours=True)
+FORM = Form("evalgate", 60_000, "https://github.com/acme/agent/actions/runs/7")
+TODAY = date(2026, 1, 2)
+
+
+def judged(responses, consents=(), **request):
+    """A run in which each scenario answers what it is told to."""
+    traces = [make_trace(scenario_id=name, response=said) for name, said in responses.items()]
+    asked = JudgeRequest(make_baseline_zip=False, commit=HEAD, consents=consents, **request)
+    return judge(asked, make_tools(SUITE, traces=traces))
+
+
+def consent(scenario, report, *, comment=1, until=date(2026, 1, 5)):
+    origin = Provenance("comment", 7, comment, "https://github.com/x", HEAD, "write")
+    return Consent(scenario, until, "outage", "bob", origin, report)
+
+
+def anew(judgement, *consents):
+    return approve_report(judgement.files["results.json"], RUN, consents, FORM, [], TODAY)
+
+
+def a_report(*scenarios, **given):
+    document = results([a_suite("support", list(scenarios), "fail")], **given)
+    return dump({**document, "commit": HEAD})
+
+
+def why(scenario, report):
+    found = granted([consent(scenario, report)])
+    assert found.approvals == ()
+    [(_, reason)] = found.refused
+    return reason
+
+
+# --- what it approves -----------------------------------------------------------------------------------------
+
+
+def test_it_is_bound_to_the_score_and_the_checks_of_the_report():
+    before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
+    [approval] = granted([consent("a", before.files["results.json"])]).approvals
+    assert (approval.scenario, approval.least_score, approval.checks) == ("a", 0.5, {"polite"})
+    assert (approval.who, approval.until, approval.provenance.comment_id) == ("bob", date(2026, 1, 5), 1)
+
+
+def test_all_is_what_failed_then_but_not_what_nobody_knows():
+    before = judged({"a": "ok", "b": "yes ok"})
+    assert [each.scenario for each in granted([consent(None, before.files["results.json"])]).approvals] == [
+        "a"
+    ]
+
+
+def test_all_approves_a_regression_of_what_passes():
+    report = a_report(a_scenario("s1", "PASS", a_change("regressed")), a_scenario("s2", "PASS"))
+    assert [each.scenario for each in granted([consent(None, report)]).approvals] == ["s1"]
+
+
+@pytest.mark.parametrize("name", ["s1", "support/s1", "support / s1"])
+def test_a_scenario_is_named_as_people_and_reports_name_it(name):
+    [approval] = granted([consent(name, a_report(a_scenario("s1", "FAIL")))]).approvals
+    assert approval.scenario == "s1"
+
+
+@pytest.mark.parametrize("name", ["s1/fast", "support / s1 / fast"])
+def test_a_variant_is_named_with_its_scenario(name):
+    report = a_report(a_scenario("s1", "FAIL", variant="fast"), a_scenario("s1", "FAIL", variant="slow"))
+    [approval] = granted([consent(name, report)]).approvals
+    assert approval.variant == "fast"
+    assert why("s1", report) == "scenario s1 has variants: say `s1/fast` or `s1/slow`"
+
+
+def test_two_suites_with_one_name_must_be_told_apart():
+    suites = [a_suite(name, [a_scenario("s1", "FAIL")], "fail") for name in ("x", "y")]
+    report = dump({**results(suites), "commit": HEAD})
+    assert why("s1", report) == "2 suites have a scenario of this name: say `x/s1` or `y/s1`"
+    assert [each.suite for each in granted([consent("y/s1", report)]).approvals] == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "words"),
+    [
+        ("s2", "FAIL", "the run has no scenario s2 (known: s1)"),
+        ("s1", "PASS", "passes: there is nothing to approve"),
+        ("s1", "MISSING", "is MISSING: what is not known can't be approved"),
+        ("s1", "ERROR", "is ERROR: what is not known can't be approved"),
+        (None, "PASS", "nothing fails that could be approved"),
+        (None, "MISSING", "nothing fails that could be approved"),
+    ],
+)
+def test_what_there_is_not_is_not_approved(name, verdict, words):
+    assert words in why(name, a_report(a_scenario("s1", verdict)))
+
+
+@pytest.mark.parametrize("report", [b"", b"{}", b"[" * 5_000, b'{"schema": "evalgate.results/1"}'])
+def test_a_report_that_is_none_approves_nothing(report):
+    assert "the report it is about can't be used" in why("s1", report)
+
+
+def test_the_report_of_another_commit_approves_nothing():
+    report = dump({**json.loads(a_report(a_scenario("s1", "FAIL"))), "commit": "d" * 40})
+    assert "of another commit" in why("s1", report)
+
+
+# --- decided anew ---------------------------------------------------------------------------------------------
+
+
+def test_a_run_decided_anew_is_as_it_would_have_been():
+    before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
+    report = anew(before, consent("a", before.files["results.json"]))
+    after = report.written.results
+    assert (before.exit_code, after["exit_code"], after["verdict"]) == (1, 0, "pass")
+    assert [each["verdict"] for each in after["suites"]] == ["pass"]
+    assert report.heading == "passed, but 1 scenario hard-failed (approved)"
+    assert "by ` bob: outage `, ` comment 1, for ccccccc only, may write `" in report.written.comment
+    assert after["command"] is None
+    assert load(dump(after)) == after
+
+
+def test_what_more_fails_than_was_approved_still_blocks():
+    seen = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
+    worse = judged({"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", seen.files["results.json"])])
+    [told] = worse.results["approvals"]
+    assert (worse.exit_code, told["status"]) == (1, "void")
+    assert told["message"].startswith("worse than approved")
+
+
+def test_another_check_that_fails_is_more_than_was_approved():
+    report = a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("x")]))
+    now = load(a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("y")])))
+    told = decide_anew(now, granted([consent("s1", report)]).approvals, TODAY)
+    assert [(each.status, each.message) for each in told] == [("void", "more fails than was approved: y")]
+
+
+def _trial(name):
+    from results_builder import a_trial
+
+    return a_trial(status="failed", assertions=[an_assertion(name, "failed")])
+
+
+def test_an_approval_that_was_counted_before_is_looked_at_again_and_those_of_files_stay():
+    before = judged({"a": "ok", "b": "ok", "d": "yes ok"})
+    content = before.files["results.json"]
+    once = anew(before, consent("a", content)).written.results
+    once["approvals"].append({**once["approvals"][0], "scenario": "b", "provenance": None})
+    told = decide_anew(once, granted([consent("b", content, comment=2)]).approvals, TODAY)
+    assert [each.approval.scenario for each in told] == ["b"]
+    assert [each["scenario"] for each in once["approvals"]] == ["b", "b"]
+
+
+def test_a_change_that_is_approved_is_flagged():
+    document = load(a_report(a_scenario("s1", "FAIL", a_change("broken"))))
+    decide_anew(document, granted([consent("s1", dump(document))]).approvals, TODAY)
+    assert document["suites"][0]["scenarios"][0]["change"]["flags"] == ["approved"]
+
+
+@pytest.mark.parametrize("code", ["no_baseline", "weakened", "stale_evidence", "min_evaluated"])
+def test_what_no_approval_covers_still_blocks(code):
+    reasons = [{"code": code, "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
+    document = load(a_report(a_scenario("s1", "FAIL"), reasons=reasons, verdict="fail", exit_code=1))
+    decide_anew(document, granted([consent("s1", dump(document))]).approvals, TODAY)
+    assert (document["verdict"] != "pass", document["reasons"][0]["code"]) == (True, code)
+
+
+def test_a_run_that_only_reports_keeps_its_exit_code():
+    before = judged({"a": "ok", "b": "ok", "d": "yes ok"}, report_only=True)
+    after = anew(before, consent("a", before.files["results.json"])).written.results
+    assert (after["verdict"], after["exit_code"], after["report_only"]) == ("fail", 0, True)
+
+
+def test_a_report_of_another_commit_is_refused():
+    before = judged({"a": "ok", "b": "ok", "d": "ok"})
+    with pytest.raises(SettingError, match="another commit"):
+        approve_report(
+            before.files["results.json"],
+            TriggeringRun(7, "pull_request", 1, "a/b", "x", "d" * 40, is_ours=True),
+            [],
+            FORM,
+            [],
+            TODAY,
+        )
+
+
+ANSWERS = st.sampled_from(["yes ok", "ok", "yes", "no"])
+
+
+@given(
+    responses=st.fixed_dictionaries(dict.fromkeys(NAMES, ANSWERS)),
+    wanted=st.lists(st.sampled_from([None, *NAMES]), max_size=3),
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_judging_with_consents_and_deciding_anew_come_to_the_same(responses, wanted):
+    before = judged(responses)
+    content = before.files["results.json"]
+    consents = [consent(name, content, comment=number) for number, name in enumerate(wanted, 1)]
+    judged_again = judged(responses, consents).results
+    decided = anew(before, *consents).written.results
+    for field in ("verdict", "exit_code", "reasons", "approvals"):
+        assert dict(decided)[field] == dict(judged_again)[field]
+    assert [each["verdict"] for each in decided["suites"]] == [
+        each["verdict"] for each in judged_again["suites"]
+    ]
