@@ -12,11 +12,13 @@ from evalgate.bootstrap.remembering import memory_of_job
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evalgate.adapters.github import Budget
     from evalgate.application.gate_in_action import Task, World
     from evalgate.application.request import JudgeRequest
     from evalgate.bootstrap.bench import JobJudge
-    from evalgate.ports import StepOutput
+    from evalgate.ports import ReportFiles, StepOutput
     from evalgate.settings.settings import Settings
 
 RESULTS = "results.json"
@@ -80,7 +82,6 @@ def action_world(
     from evalgate.adapters import github
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import NamedFile, OutputFolder
-    from evalgate.adapters.report_zip import ReportZips
     from evalgate.application.gate_in_action import World
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
@@ -116,7 +117,7 @@ def action_world(
         artifacts=github.Artifacts(here, time)
         if settings.uploads_baseline or settings.leaves_report
         else None,
-        reports=ReportZips(Path(downloads)) if settings.leaves_report or settings.reads_comments else None,
+        reports=_report_zips(found_in) if settings.leaves_report or settings.reads_comments else None,
         memory=memory_of_job(settings) if inputs.store_url else None,
         copies={
             name: NamedFile(posixpath.join(inputs.working_directory, path), job.workspace)
@@ -124,6 +125,12 @@ def action_world(
             if path
         },
     )
+
+
+def _report_zips(folder: Path) -> ReportFiles:
+    from evalgate.adapters.report_zip import ReportZips
+
+    return ReportZips(folder)
 
 
 def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:

@@ -69,15 +69,6 @@ def _encode(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def dig(value: Any, *keys: str) -> Any:
-    """What lies below the keys, None where there is no such thing."""
-    for key in keys:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
-
-
 def kind(value: Any) -> str:
     """The JSON type of a value, in the words of JSON."""
     if value is None:

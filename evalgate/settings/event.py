@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalgate.errors import Problem
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.models.triggering_run import TriggeringRun
 from evalgate.records import dataclass
 

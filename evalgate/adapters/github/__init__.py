@@ -1,20 +1,27 @@
-"""GitHub: baselines found, comment and check run kept, artifacts uploaded, and what a step hands on."""
+"""GitHub: baselines found, comment and check run kept, artifacts uploaded, and what a step hands on.
+
+A job needs few of these: each is loaded when it is asked for.
+"""
 
 from __future__ import annotations
 
-from evalgate.adapters.github.approvals import ApprovalsInCommit
-from evalgate.adapters.github.artifacts import Artifacts
-from evalgate.adapters.github.baselines import Baselines, Wanted
-from evalgate.adapters.github.check_runs import CheckRuns
-from evalgate.adapters.github.client import Client
-from evalgate.adapters.github.comments import Comments
-from evalgate.adapters.github.lineage import Reference
-from evalgate.adapters.github.pulls import Pulls
-from evalgate.adapters.github.reports import Reports
-from evalgate.adapters.github.review import PullRequestReview
-from evalgate.adapters.github.site import Budget, Network, Site
-from evalgate.adapters.github.step import Step
-from evalgate.adapters.github.templates import TemplateInCommit
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github.approvals import ApprovalsInCommit
+    from evalgate.adapters.github.artifacts import Artifacts
+    from evalgate.adapters.github.baselines import Baselines, Wanted
+    from evalgate.adapters.github.check_runs import CheckRuns
+    from evalgate.adapters.github.client import Client
+    from evalgate.adapters.github.comments import Comments
+    from evalgate.adapters.github.lineage import Reference
+    from evalgate.adapters.github.pulls import Pulls
+    from evalgate.adapters.github.reports import Reports
+    from evalgate.adapters.github.review import PullRequestReview
+    from evalgate.adapters.github.site import Budget, Network, Site
+    from evalgate.adapters.github.step import Step
+    from evalgate.adapters.github.templates import TemplateInCommit
 
 __all__ = [
     "ApprovalsInCommit",
@@ -34,3 +41,29 @@ __all__ = [
     "TemplateInCommit",
     "Wanted",
 ]
+
+_MODULES = {
+    "ApprovalsInCommit": "approvals",
+    "Artifacts": "artifacts",
+    "Baselines": "baselines",
+    "Budget": "site",
+    "CheckRuns": "check_runs",
+    "Client": "client",
+    "Comments": "comments",
+    "Network": "site",
+    "PullRequestReview": "review",
+    "Pulls": "pulls",
+    "Reference": "lineage",
+    "Reports": "reports",
+    "Site": "site",
+    "Step": "step",
+    "TemplateInCommit": "templates",
+    "Wanted": "baselines",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The class of that name."""
+    if name not in _MODULES:
+        raise AttributeError(name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

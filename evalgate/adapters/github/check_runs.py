@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.github.retry import AnswerLost, StillPending
 from evalgate.adapters.github.shapes import listed, text, whole
 from evalgate.errors import Unreachable
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.reporting.doors import oneline
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from evalgate.adapters.github.retry import persist
 from evalgate.adapters.github.shapes import text
 from evalgate.adapters.github.site import Budget, Site, origin
 from evalgate.errors import Forbidden, NotFound, Unreachable
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.records import replace
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from evalgate.adapters.github.shapes import text, whole
 from evalgate.errors import Location, NotFound, OverLimit, Problem, Unreachable
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client

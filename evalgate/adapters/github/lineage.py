@@ -8,7 +8,7 @@ from urllib.parse import quote
 from evalgate.adapters.github.client import Refused
 from evalgate.adapters.github.shapes import listed, sha, whole
 from evalgate.errors import NotFound
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.shapes import listed, sha, whole
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.ports import OpenPullRequest
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from evalgate.adapters.github.shapes import listed, moment, sha, text, whole
 from evalgate.errors import NotFound, Unreachable
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.models.review import Account, GateRun, LeftReport, Makers, Permission, Remark, ReviewedChange
 from evalgate.models.triggering_run import TriggeringRun
 

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.records import dataclass
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -86,7 +86,7 @@ def _assignment(name: str, value: str) -> str:
         raise ValueError("an output's name is made of letters, digits and hyphens")
     if "\n" not in value and "\r" not in value:
         return f"{name}={value}\n"
-    delimiter = f"evalgate_{secrets.token_hex(16)}"
+    delimiter = f"evalgate_{os.urandom(16).hex()}"
     return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.shapes import text, whole
-from evalgate.measures.json_values import dig
+from evalgate.measures.nested import dig
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
