@@ -149,9 +149,17 @@ def _of_scenario(key: ScenarioKey, old: Scenario, new: Scenario) -> Iterator[_Fo
     for weakening in _demands(old, new):
         each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=place)
         yield _Found(each, (each.kind, each.before, each.after))
-    if old.assertions is new.assertions:
+    before, after = old.assertions, new.assertions
+    if before is after:
         return
-    for lost in lost_checks(old.assertions, new.assertions):
+    if old.golden is not None:
+        from evalgate.gate.weaker_goldens import assigned, weaker_golden
+
+        for weakening in weaker_golden(old.golden, new.golden):
+            each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=place)
+            yield _Found(each, (each.kind, each.assertion, each.before, each.after))
+        before, after = [*before, *assigned(old.golden)], [*after, *assigned(new.golden)]
+    for lost in lost_checks(before, after):
         about = lost.now or lost.was
         where = lost.now.location if lost.now is not None else place
         found = Weakening(lost.kind, *key, about.name, lost.before, lost.after, where)

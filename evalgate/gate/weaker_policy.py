@@ -37,6 +37,9 @@ def eased(old: Policy, new: Policy) -> Iterator[Eased]:
     yield from _regression(old.regression, new.regression)
     if new.min_evaluated < old.min_evaluated:
         yield _moved("evidence_lowered", "min_evaluated", old.min_evaluated, new.min_evaluated)
+    if new.critical_issue_threshold > old.critical_issue_threshold:
+        limits = old.critical_issue_threshold, new.critical_issue_threshold
+        yield _moved("tolerance_widened", "critical_issue_threshold", *limits)
     yield from _freshness(old.freshness, new.freshness)
     if STRICTNESS.index(new.on_weakening) < STRICTNESS.index(old.on_weakening):
         yield _moved("warning_lowered", "on_weakening", old.on_weakening, new.on_weakening)

@@ -14,6 +14,7 @@ from evalgate.scoring.golden.completeness import response_completeness
 from evalgate.scoring.golden.levels import severity
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
 from evalgate.scoring.golden.refusing import refusal_correctness
+from evalgate.scoring.golden.scored import Scored
 from evalgate.scoring.golden.serialised import serialised_answers
 from evalgate.scoring.golden.tools import tool_success
 from evalgate.scoring.golden.turns import laid_beside
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.scoring.golden.scored import Scored, Source
+    from evalgate.scoring.golden.scored import Source
     from evalgate.scoring.golden.turns import Beside
 
 UNSAID = "no score of this name is recorded, and no assertion is assigned to it"
+FORMULAS = (
+    *("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"),
+    "response_completeness",
+)
 MOST_TOLD = 3
 """Findings that a reason quotes."""
 
@@ -61,9 +66,9 @@ class JudgedGolden:
 def judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
     """Judges once, whatever asks; what was found is let go with the trace's view."""
     kept = view_of(trace).kept
-    found: JudgedGolden | None = kept.get(id(rules))
-    if found is None:
-        found = kept[id(rules)] = _judged(rules, trace)
+    if id(rules) not in kept:
+        kept[id(rules)] = rules, _judged(rules, trace)  # kept alive, no other rules can have its id
+    found: JudgedGolden = kept[id(rules)][1]
     return found
 
 
@@ -103,6 +108,8 @@ def _judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
 
 def _scored(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> Mapping[str, Scored]:
     """Dimensions that have a formula; a turn that is missing scores 0 where others could be judged."""
+    if not beside:
+        return dict.fromkeys(FORMULAS, Scored([], lacking="neither the golden nor the trace has a turn"))
     found = {
         "memory_precision": memory_precision(rules, beside),
         "memory_recall": memory_recall(rules, beside),

@@ -1,0 +1,58 @@
+"""A golden, before and now: which of its demands got weaker."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.measures.json_values import show
+from evalgate.measures.means import DIGITS
+from evalgate.models.weakening import Weakening
+from evalgate.scoring.golden.weights import CATEGORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.evaluators.assertion import Assertion
+    from evalgate.scoring.golden.rules import GoldenRules
+
+SHOWN = 120
+LISTS = ("required_tool_usage", "required_refusal", "required_memory_recall")
+
+
+def weaker_golden(old: GoldenRules, new: GoldenRules | None) -> Iterator[Weakening]:
+    """What the golden demands less, but for its score and its assertions; all of it where it is none now."""
+    if new is None:
+        yield Weakening("check_removed", before="golden conversation")
+        return
+    for name in LISTS:
+        was, now = (Counter(getattr(rules.golden, name)) for rules in (old, new))
+        for entry in (was - now).elements():
+            yield Weakening("check_removed", before=f"{name}: {show(entry, SHOWN)}")
+    yield from _responses(old, new)
+    if old.is_strict and not new.is_strict:
+        yield Weakening("check_loosened", before="strict: true", after="strict: false")
+    for category in sorted(new.left_out - old.left_out):
+        texts = f"evaluate_{category}: true", f"evaluate_{category}: false"
+        yield Weakening("check_removed", before=texts[0], after=texts[1])
+    for name in new.dimensions:
+        before, after = old.weights.of(name), new.weights.of(name)
+        if CATEGORY[name] not in old.left_out and round(after, DIGITS) < round(before, DIGITS):
+            texts = f"weight: {before:g}", f"weight: {after:g}"
+            yield Weakening("weight_lowered", assertion=name, before=texts[0], after=texts[1])
+
+
+def assigned(rules: GoldenRules | None) -> list[Assertion]:
+    """The assertions that stand in for formulas; those that are required are a scenario's own as well."""
+    found = () if rules is None else rules.assigned.values()
+    return [each for checks in found for each in checks if not each.required]
+
+
+def _responses(old: GoldenRules, new: GoldenRules) -> Iterator[Weakening]:
+    """Answers that are expected no longer, or otherwise: nobody can say which is stricter."""
+    kept = new.golden.golden_responses
+    for at, was in enumerate(old.golden.golden_responses):
+        now = kept[at] if at < len(kept) else ""
+        if was and was != now:
+            texts = [f"golden_responses: {show(text, SHOWN)}" if text else None for text in (was, now)]
+            yield Weakening("check_replaced" if now else "check_removed", before=texts[0], after=texts[1])

@@ -1,0 +1,60 @@
+"""How near an answer comes to a golden one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalgate.measures.response_quality import length_penalty, quality, serialised_object
+
+ANSWER = "Your order 42 was refunded, the money is on its way."
+
+
+@pytest.mark.parametrize("text", [ANSWER, f"  {ANSWER.upper()}\n", ANSWER.replace(" ", "\u00a0")])
+def test_equal_but_for_case_and_blanks__is_whole(text):
+    assert quality(text, ANSWER) == quality(text, ANSWER, strict=True) == 1.0
+
+
+def test_unrelated_answer__is_below_one_half():
+    assert quality("Bananas grow in warm countries.", ANSWER) < 0.5
+
+
+def test_strict__knows_no_likeness():
+    assert quality("Your order 42 was refunded.", ANSWER) > 0.3
+    assert quality("Your order 42 was refunded.", ANSWER, strict=True) == 0.0
+
+
+def test_length__costs_beyond_twice():
+    assert length_penalty("a b c d", "a b") == length_penalty("a b", "a b c d") == 1.0
+    assert length_penalty("a b c d e f g h", "a b") == 0.5
+    assert quality("a b a b a b a b", "a b") == 0.5  # the same words, four times as many
+    assert length_penalty("", "a") == 0.0
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_quality__is_a_score_and_the_same_from_both_sides(text, golden):
+    assert 0.0 <= quality(text, golden) <= 1.0
+    assert quality(text, golden) == quality(golden, text)
+    assert quality(text, text) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Here you are: [object Object]", "script object"),
+        ("<app.Order object at 0x7f3a2b>", "Python object"),
+        ('{"status": "ok", "items": []}', "JSON document"),
+        ("[1, 2, 3]", "JSON document"),
+        ("{'status': 'ok'}", "Python value"),
+        ("Order(id=42, state='late')", "Python object"),
+    ],
+)
+def test_serialised_objects__are_told(text, what):
+    assert what in (serialised_object(text) or "")
+
+
+@pytest.mark.parametrize("text", [ANSWER, "See [1].", "{not json", "f(x) is a function", "", "(sure)"])
+def test_prose__is_none(text):
+    assert serialised_object(text) is None

@@ -1,0 +1,68 @@
+"""Turns laid beside each other: what belongs together, what stands alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalgate.measures.text_similarity import TooLongError
+from evalgate.measures.turn_alignment import Step, align, cost
+
+WORDS = st.sampled_from(["hello", "refund please", "order 42 is late", "thanks", "refund my order", None])
+TALKS = st.lists(WORDS, max_size=6)
+
+
+def test_same_turns__pair_in_order():
+    assert align(["a", "b"], ["a", "b"]) == [Step(0, 0), Step(1, 1)]
+
+
+def test_missing_turn__stands_alone():
+    assert align(["hello", "refund please", "thanks"], ["hello", "thanks"]) == [
+        Step(0, 0), Step(1, None), Step(2, 1),
+    ]  # fmt: skip
+
+
+def test_extra_turn__stands_alone():
+    assert align(["hello", "thanks"], ["hello", "which order?", "thanks"]) == [
+        Step(0, 0), Step(None, 1), Step(1, 2),
+    ]  # fmt: skip
+
+
+def test_one_turn_each__is_paired_whatever_it_says():
+    assert align(["My parcel is late"], ["Where does it hide?"]) == [Step(0, 0)]
+
+
+def test_nothing_said__is_all_missing_or_all_extra():
+    assert align(["a", "b"], []) == [Step(0, None), Step(1, None)]
+    assert align([], ["a"]) == [Step(None, 0)]
+    assert align([], []) == []
+
+
+@settings(max_examples=40)
+@given(TALKS, TALKS)
+def test_every_turn_of_both__stands_once_and_in_order(golden, actual):
+    steps = align(golden, actual)
+    assert [step.golden for step in steps if step.golden is not None] == list(range(len(golden)))
+    assert [step.actual for step in steps if step.actual is not None] == list(range(len(actual)))
+
+
+@settings(max_examples=40)
+@given(TALKS, TALKS)
+def test_cost__is_the_same_from_both_sides_and_nothing_for_the_same_talk(golden, actual):
+    assert cost(golden, actual) == pytest.approx(cost(actual, golden))
+    assert cost(golden, actual) <= (len(golden) + len(actual)) / 2 + 1e-9
+    spoken = [text for text in golden if text]
+    assert cost(spoken, spoken) == 0.0
+
+
+@settings(max_examples=40)
+@given(TALKS, TALKS, st.integers(0, 6))
+def test_cost__grows_by_a_turn_alone_at_most(golden, actual, place):
+    longer = [*actual[:place], "something else entirely", *actual[place:]]
+    assert cost(golden, longer) <= cost(golden, actual) + 0.5 + 1e-9
+
+
+def test_too_many_turns__are_refused():
+    with pytest.raises(TooLongError, match="too many to align"):
+        align(["a"] * 1_001, ["a"] * 1_000)
