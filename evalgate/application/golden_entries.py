@@ -10,10 +10,11 @@ from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import flaws_of
 from evalgate.suite.golden_file import GoldenEntry
 from evalgate.suite.golden_rules import golden_of
+from evalgate.suite.golden_words import doubtful
 from evalgate.suite.golden_written import written_golden
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalgate.models.golden import Golden
 
@@ -25,6 +26,13 @@ def golden_from_words(said: Mapping[str, Any]) -> Golden:
     except ValidationError as error:
         problems = [Problem(flaw.message, None, flaw.hint) for flaw in flaws_of(error, GoldenEntry)]
         raise SettingError(*problems) from None
+
+
+def doubts_of(goldens: Iterable[Golden]) -> Iterator[Problem]:
+    """Words that are allowed, for their lists are open, and look like a slip."""
+    for golden in goldens:
+        for _, message, hint in doubtful(golden):
+            yield Problem(f"golden `{golden.id}`: {message}", None, hint)
 
 
 def golden_with(golden: Golden, said: Mapping[str, Any]) -> Golden:

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalgate.evaluators.flaws import Path
-    from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.suite.golden_file import GoldenEntry
+    from evalgate.models.golden import Golden
 
 LIKE = 0.8
 _LISTS = {
@@ -24,9 +23,8 @@ _LISTS = {
 }
 
 
-def doubtful(rules: GoldenRules, entry: GoldenEntry) -> Iterator[tuple[Path, str, str]]:
+def doubtful(golden: Golden) -> Iterator[tuple[Path, str, str]]:
     """Where a word stands that is near to a known one, what to say of it, and the known one."""
-    golden = rules.golden
     for name, word, known in (
         ("intent", golden.intent, INTENTS),
         ("primary_stance", golden.primary_stance, STANCES),
@@ -34,7 +32,7 @@ def doubtful(rules: GoldenRules, entry: GoldenEntry) -> Iterator[tuple[Path, str
         if near := _near(word, known):
             yield (name,), f"`{word}` is no known {name}", f"did you mean `{near}`?"
     for name, known in _LISTS.items():
-        for at, written in enumerate(getattr(entry, name)):
+        for at, written in enumerate(getattr(golden, name)):
             word = due(written).word
             if near := _near(word, known):
                 yield (name, at), f"`{word}` is no known word of `{name}`", f"did you mean `{near}`?"

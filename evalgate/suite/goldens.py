@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.evaluators.assertion import Assertion
+    from evalgate.models.golden import Golden
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.files import PolicyEntry, SuiteFile
     from evalgate.suite.mistakes import Document, Mistakes
@@ -157,7 +158,7 @@ class Goldens:
                 message = f"`{each.name}` decides nothing about a golden"
                 hint = "give it the `dimension` that it judges, or `required: true`"
                 self._mistakes.problems.append(Problem(message, each.location, hint))
-        self._note(placed, rules, entry)
+        self._note(placed, rules.golden)
         plain = self._plain(placed, entry, rules, [*common, *own])
         return [replace(plain, variant=each) for each in self._variants] or [plain]
 
@@ -184,11 +185,11 @@ class Goldens:
             golden=rules,
         )
 
-    def _note(self, placed: _Placed, rules: GoldenRules, entry: GoldenEntry) -> None:
+    def _note(self, placed: _Placed, golden: Golden) -> None:
         """What is allowed and yet likely a slip."""
         from evalgate.suite.golden_words import doubtful
 
-        for path, message, hint in doubtful(rules, entry):
+        for path, message, hint in doubtful(golden):
             self.warnings.append(Problem(message, placed.document.at((*placed.path, *path)), hint))
 
     def _tell(self, placed: _Placed, flaw: Flaw) -> None:

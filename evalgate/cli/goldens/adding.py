@@ -38,11 +38,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores them, and says which."""
+    from evalgate.application.golden_entries import doubts_of
     from evalgate.application.golden_keeping import add_goldens
     from evalgate.cli.stored import opened
     from evalgate.reporting.doors import terminal
 
     goldens = _goldens(arguments, shell)
+    shell.tell(doubts_of(goldens), "warning")
     with opened(arguments, shell, create=True) as store:
         add_goldens(goldens, store.goldens)
         for golden in goldens:

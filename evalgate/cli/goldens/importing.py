@@ -28,11 +28,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Takes in what the files hold, all or nothing; a golden that is stored already is updated."""
+    from evalgate.application.golden_entries import doubts_of
     from evalgate.application.golden_keeping import keep_goldens
     from evalgate.bootstrap.goldens import golden_files
     from evalgate.cli.stored import opened
 
     goldens = golden_files(arguments.files, shell.cwd)
+    shell.tell(doubts_of(goldens), "warning")
     with opened(arguments, shell, create=True) as store:
         kept = keep_goldens(goldens, store.goldens)
         shell.say(f"goldens: {kept.created:,} new, {kept.updated:,} updated, {kept.unchanged:,} unchanged")

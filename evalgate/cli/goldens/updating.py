@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Replaces the fields that were said, lists as a whole."""
-    from evalgate.application.golden_entries import golden_with
+    from evalgate.application.golden_entries import doubts_of, golden_with
     from evalgate.application.golden_keeping import stored_golden, without_secrets
     from evalgate.cli.goldens.fields import said_fields
     from evalgate.cli.stored import opened
@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         raise SettingError(Problem("nothing to change was said", None, "see evalgate goldens update --help"))
     with opened(arguments, shell) as store:
         changed = golden_with(stored_golden(arguments.id, store.goldens), said)
+        shell.tell(doubts_of([changed]), "warning")
         now = store.goldens.update(without_secrets(changed))
     shell.say(terminal(f"updated: {now.id}, version {now.version}", None))
     return 0

@@ -105,6 +105,18 @@ def test_what_can_not_be_meant_is_one_clear_line(verbs, words, reason):
     assert said.out == ""
 
 
+@ON_SQLITE
+def test_a_word_that_looks_like_a_slip_is_warned_of_and_stored(verbs, store):
+    said = verbs(*GREET, "--intent", "lerning", "--stance", "of my own")
+    warning = "golden `greet`: `lerning` is no known intent (did you mean `learning`?)"
+    assert f"warning: {warning}\n" in said.err
+    assert "of my own" not in said.err
+    assert warning in verbs("goldens", "update", "greet", "--title", "x").err
+    verbs("goldens", "export", "-o", "g.jsonl")
+    assert warning in verbs("goldens", "import", "g.jsonl").err
+    assert store.goldens.get("greet").intent == "lerning"
+
+
 def test_an_empty_store_says_so(verbs):
     assert verbs("goldens", "list").err == "no goldens\n"
     assert verbs("goldens", "list", "--json").json == []
