@@ -11,14 +11,12 @@ from evalgate.application.run_record import stored_run
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.gate.stability import RUNS_LOOKED_AT, past_outcomes
 from evalgate.models.stability import History
-from evalgate.ports.store import Page, Subject
+from evalgate.ports.store import Subject
 from evalgate.records import replace
 from evalgate.reporting.exports.history_doc import MOST_RUNS
 from evalgate.reporting.exports.results_json import load
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.application.run_record import Circumstances
     from evalgate.models.approval import Approval
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from evalgate.ports import Clock
     from evalgate.ports.store import Store
 
-MOST_SCENARIOS = 2_000
-"""Scenarios of a store of which a run is told whether they are flaky; `evalgate history` tells it of all."""
+MOST_TURNED = 300
+"""Scenarios of which a run is told how they turned; `evalgate history` tells it of more."""
 RESULTS = "results.json"
 SHORT = 8
 """Characters of a run's id that people see."""
@@ -49,7 +47,7 @@ class Memory:
         if self.store is None:
             return request
         try:
-            approvals = own_approvals(self.store, self._clock.now().date())
+            approvals = self._approvals(self.store)
             history = history_of(self.store, self._around.history_branch)
             return replace(request, history=history, remembered=approvals)
         except (InvalidInput, Unreachable) as trouble:
@@ -70,6 +68,13 @@ class Memory:
             return ""
         finally:
             self.store.close()
+
+    def _approvals(self, store: Store) -> tuple[Approval, ...]:
+        """Approvals that were given to the store. Those of a comment count by the comment alone."""
+        if not self._around.is_approved_by_store:
+            return ()
+        found = store.approvals.active(self._clock.now().date())
+        return tuple(each.approval for each in found if each.provenance.source == "shell")
 
     def _kept(self, store: Store, judgement: Judgement) -> str:
         if judgement.problems or RESULTS not in judgement.files:
@@ -96,17 +101,12 @@ def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[Evaluat
     return evaluations_of(results, run_id)
 
 
-def own_approvals(store: Store, today: date) -> tuple[Approval, ...]:
-    """Approvals that were given to the store. Those of a comment count by the comment alone."""
-    found = store.approvals.active(today)
-    return tuple(each.approval for each in found if each.provenance.source == "shell")
-
-
 def history_of(store: Store, branch: str | None) -> History:
-    """What a store remembers of a branch, or of all; raises StoreUnreachable."""
+    """What a store remembers of a branch, or of all; raises StoreUnreachable.
+
+    A scenario that went one way in all its runs can't be flaky with one more, so nothing is told of it.
+    """
     runs = store.runs.trend(Subject(branch=branch), MOST_RUNS - 1)
-    known = store.runs.last_statuses(Page(MOST_SCENARIOS + 1), branch=branch)
-    if not 0 < len(known) <= MOST_SCENARIOS:
-        return History(branch, tuple(runs))
-    seen = store.runs.all_sightings(RUNS_LOOKED_AT, branch=branch)
-    return History(branch, tuple(runs), tuple(past_outcomes(key, each) for key, each in seen.items()))
+    turned = store.runs.turned(RUNS_LOOKED_AT, branch=branch)[:MOST_TURNED]
+    past = [past_outcomes(key, store.runs.sightings(key, RUNS_LOOKED_AT, branch)) for key in turned]
+    return History(branch, tuple(runs), tuple(past))

@@ -40,13 +40,17 @@ MOST_ISSUES = 10
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a run's results do not say of it. `history_branch` is the one it is told of, None for all."""
+    """What a run's results do not say of it. `history_branch` is the one it is told of, None for all.
+
+    `is_approved_by_store`: whether approvals that the store holds count in it.
+    """
 
     branch: str | None = None
     run_id: str | None = None  # of the workflow run that it was a part of
     pull_request: int | None = None
     url: str | None = None
     history_branch: str | None = None
+    is_approved_by_store: bool = True
 
 
 def stored_run(

@@ -47,8 +47,18 @@ def memory_of_job(settings: Settings) -> Memory:
         pull_request=pull_request.number if pull_request else None,
         url=job.run_url,
         history_branch=settings.baseline_branch,
+        is_approved_by_store=_is_out_of_reach(settings),
     )
     return _opened(settings.inputs.store_url, job.temp, job.source_date_epoch, around)
+
+
+def _is_out_of_reach(settings: Settings) -> bool:
+    """Whether approvals of the store count: what a pull request runs could have put some into a file."""
+    from evalgate.adapters.stores.place import place_of
+
+    if not settings.approvals_commit:
+        return True
+    return place_of(settings.inputs.store_url, settings.job.temp).kind == "postgresql"
 
 
 def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circumstances) -> Memory:

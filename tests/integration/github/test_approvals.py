@@ -8,8 +8,12 @@ import pytest
 from fakes.agent import ours, record, trace
 
 from evalgate.adapters.github import ApprovalsInCommit
+from evalgate.adapters.suite_files.approvals import read_approvals
+from evalgate.bootstrap.store import open_store
 from evalgate.errors import Forbidden, OverLimit, Unreachable
 from evalgate.models.approval import FILE, ApprovalFile
+from evalgate.models.provenance import Provenance
+from evalgate.models.stored_approval import StoredApproval
 
 pytestmark = pytest.mark.shared
 
@@ -110,3 +114,24 @@ def test_approvals_that_are_a_link_are_not_followed(act, failing, tmp_path):
     (failing / FILE).symlink_to(tmp_path / "secret")
     assert act("workflow_dispatch").exit_code == 2
     assert told_of(failing)[0]["reasons"][0]["code"] == "refused_path"
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Inputs of a job whose store holds an approval that was given in a shell."""
+    (tmp_path / "temp").mkdir()
+    [approval] = read_approvals(ApprovalFile(FILE, APPROVAL.encode()))
+    with open_store("kept.db", str(tmp_path / "temp")) as kept:
+        kept.approvals.create(StoredApproval("", approval, Provenance("shell")))
+    return {"store_url": "kept.db", "variables": {"RUNNER_TEMP": str(tmp_path / "temp")}}
+
+
+def test_an_approval_of_the_store_counts_where_the_workspaces_do(act, failing, store):
+    assert act("workflow_dispatch", **store).exit_code == 0
+    [approval] = told_of(failing)[0]["approvals"]
+    assert (approval["status"], approval["provenance"]["source"]) == ("active", "shell")
+
+
+def test_a_file_that_a_pull_request_could_have_written_approves_nothing_in_it(act, failing, store):
+    assert act(**store).exit_code == 1
+    assert told_of(failing)[1] == []

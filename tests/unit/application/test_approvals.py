@@ -6,11 +6,14 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 
+from evalgate.adapters.suite_files.approvals import read_approvals
 from evalgate.application.approvals import with_approvals
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
 from evalgate.errors import RefusedPath, SettingError, Unreachable
 from evalgate.models.approval import ApprovalFile
+from evalgate.models.provenance import Provenance
+from evalgate.records import replace
 from evalgate.reporting.table import render_table
 
 SUITE = (
@@ -81,6 +84,19 @@ def test_a_mistake_of_the_base_approves_nothing_and_is_a_warning():
     assert (found.exit_code, statuses(found)) == (1, ["proposed"])
     [warning] = found.results["warnings"]
     assert warning["message"].startswith("nothing is approved, for the approvals of the base commit can't be")
+
+
+def test_what_a_store_approves_counts_and_weakens_no_gate():
+    from evalgate.application.weakening import added_approvals
+    from evalgate.models.approval import Approvals
+
+    [said] = read_approvals(file())
+    stored = replace(said, location=None, provenance=Provenance("shell"))
+    found = judged(remembered=(stored,))
+    assert (found.exit_code, statuses(found)) == (0, ["active"])
+    before = judged().results
+    assert added_approvals(Approvals((stored,)), before) == []
+    assert [each.kind for each in added_approvals(Approvals((said,)), before)] == ["approval_added"]
 
 
 class Source:
