@@ -1,0 +1,69 @@
+"""Which demands of a golden got weaker."""
+
+from __future__ import annotations
+
+import pytest
+from golden_builders import golden
+from judging import compiled
+
+from evalgate.gate.weaker_goldens import assigned, weaker_golden
+from evalgate.scoring.golden.rules import GoldenRules
+from evalgate.scoring.golden.weights import Weights
+
+WHAT = golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"])
+OLD = GoldenRules(WHAT, is_strict=True)
+
+
+def told(new, old=OLD):
+    return [(each.kind, each.before, each.after) for each in weaker_golden(old, new)]
+
+
+def test_same_golden__is_no_weaker():
+    assert told(OLD) == []
+
+
+def test_more_demands__are_no_weaker():
+    more = golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["b", "a", "c", "a"])
+    assert told(GoldenRules(more, is_strict=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (None, ("check_removed", "golden conversation", None)),
+        (GoldenRules(WHAT), ("check_loosened", "strict: true", "strict: false")),
+        (
+            GoldenRules(
+                golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "b"]), is_strict=True
+            ),
+            ("check_removed", 'required_tool_usage: "a"', None),
+        ),
+        (
+            GoldenRules(
+                golden(("hi", "Hi."), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"]), is_strict=True
+            ),
+            ("check_replaced", 'golden_responses: "Hello!"', 'golden_responses: "Hi."'),
+        ),
+        (
+            GoldenRules(golden(("hi", "Hello!"), required_tool_usage=["a", "a", "b"]), is_strict=True),
+            ("check_removed", 'golden_responses: "Bye!"', None),
+        ),
+        (
+            GoldenRules(WHAT, is_strict=True, left_out=frozenset({"tone"})),
+            ("check_removed", "evaluate_tone: true", "evaluate_tone: false"),
+        ),
+        (
+            GoldenRules(WHAT, Weights(tools=0.20, completeness=0.10), is_strict=True),
+            ("weight_lowered", "weight: 0.25", "weight: 0.2"),
+        ),
+    ],
+)
+def test_less_is_told(new, expected):
+    assert told(new) == [expected]
+
+
+def test_assigned_assertions__are_compared_once():
+    tone, cost = compiled({"type": "not_empty"}), compiled({"type": "not_empty", "required": True})
+    rules = GoldenRules(WHAT, assigned={"tone_adherence": [tone], "factual_accuracy": [cost]})
+    assert assigned(rules) == [tone]
+    assert assigned(None) == []
