@@ -34,7 +34,7 @@ def bound(bounds: Bounds) -> None:
     """Bounds this process, for good, and leaves no image of its memory where it breaks off."""
     _limit(resource.RLIMIT_CORE, 0, 0)
     if bounds.cpu is not None:
-        _limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + bounds.spare)
+        _limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # the first one tells why
     if bounds.memory is not None:
         _limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
 
