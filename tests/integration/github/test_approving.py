@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from fakes.agent import FORK, ours, record, trace
@@ -515,3 +516,18 @@ def test_the_mode_belongs_to_comments(act):
     told = act(mode="approve")
     assert told.exit_code == 2
     assert "belongs into a workflow that runs on `issue_comment`" in told.annotations[0]["message"]
+
+
+def test_as_a_process_it_does_the_same(hub, failing, runner, tmp_path):
+    comment = hub.say(COMMAND, "bob")
+    environ = runner.environment("issue_comment", heard=comment)
+    event = tmp_path / "event.json"
+    event.write_bytes(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
+    asked = ("mode=approve", "comment-key=evalgate", "baseline-workflow=evalgate.yml")
+    told = runner.act_as_process(
+        *("--event", "workflow_dispatch", "--set", "GITHUB_EVENT_NAME=issue_comment"),
+        *("--set", f"GITHUB_EVENT_PATH={event}"),
+        *(word for each in asked for word in ("--input", each)),
+    )
+    assert (told.result, told.annotations) == ("success", [])
+    assert "EvalGate passed" in ours(hub)[0]

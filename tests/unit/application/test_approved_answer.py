@@ -1,0 +1,88 @@
+"""What a judge in another process answers when it decides a run anew is checked before it is believed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import date
+
+import pytest
+from results_builder import a_scenario, a_suite, results
+
+from evalgate.application.approved_answer import approved_of, told_approved
+from evalgate.application.approved_report import approve_report
+from evalgate.application.request import Form
+from evalgate.errors import BugElsewhere
+from evalgate.models.consent import Consent
+from evalgate.models.provenance import Provenance
+from evalgate.models.triggering_run import TriggeringRun
+from evalgate.reporting.exports.results_json import dump
+
+HEAD = "c" * 40
+RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_ours=True)
+
+
+@pytest.fixture(scope="module")
+def report():
+    reasons = [{"code": "hard_fail", "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
+    suites = [a_suite("support", [a_scenario("s1", "HARD_FAIL"), a_scenario("s2", "PASS")], "fail")]
+    content = dump({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
+    consents = [
+        Consent(name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content)
+        for number, name in enumerate(["s1", "nobody"], 1)
+    ]
+    return approve_report(content, RUN, consents, Form("k", 60_000, "u"), ["note"], date(2026, 1, 2))
+
+
+@pytest.fixture
+def answer(report):
+    return json.loads(json.dumps(told_approved(report)))
+
+
+@pytest.fixture
+def file(report):
+    files = {"comment.md": report.written.comment.encode(), "summary.md": report.written.summary.encode()}
+    return files.get
+
+
+def test_it_arrives_as_it_was_told(report, answer, file):
+    found = approved_of(answer, file)
+    assert (found.heading, found.told, found.refused) == (report.heading, report.told, list(report.refused))
+    assert (found.written.comment, found.written.summary) == (report.written.comment, report.written.summary)
+    assert (found.written.results["verdict"], found.written.results["exit_code"]) == ("pass", 0)
+    assert [each["status"] for each in found.told] == ["active"]
+    assert found.refused[0][0] == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["heading"], None),
+        (["approvals"], {}),
+        (["approvals", 0], "x"),
+        (["approvals", 0, "status"], 3),
+        (["approvals", 0, "limit"], {"score": 7}),
+        (["approvals", 0, "limit"], {"score": "1"}),
+        (["approvals", 0, "checks"], [1]),
+        (["approvals", 0, "provenance"], {"source": "comment"}),
+        (["not_approved"], None),
+        (["not_approved", 0], {"comment": "2", "why": "x"}),
+        (["not_approved", 0], {"comment": 2}),
+        (["results"], {}),
+    ],
+)
+def test_what_it_may_not_answer_is_not_believed(answer, file, place, value):
+    forged = copy.deepcopy(answer)
+    *way, last = place
+    parent = forged
+    for step in way:
+        parent = parent[step]
+    parent[last] = value
+    with pytest.raises(BugElsewhere):
+        approved_of(forged, file)
+
+
+@pytest.mark.parametrize("forged", [None, [], "x", {}, {"heading": "passed"}])
+def test_no_answer_is_none(file, forged):
+    with pytest.raises(BugElsewhere):
+        approved_of(forged, file)
