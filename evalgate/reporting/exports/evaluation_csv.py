@@ -12,6 +12,7 @@ from evalgate.errors import Location, Problem, SettingError
 from evalgate.measures.redaction import redact
 from evalgate.models.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES, Evaluation, Statistics
 from evalgate.models.exported import About, Exported
+from evalgate.models.trace import MAX_ID_LENGTH
 from evalgate.reporting.exports.csv_text import read_rows, rows_text
 from evalgate.reporting.exports.moments import moment_text
 from evalgate.reporting.exports.read_jsonl import Restored
@@ -96,7 +97,7 @@ class _Cells:
             id=self._required("evaluation_id"),
             golden_id=self._required("golden_id"),
             golden_version=max(1, self._count("version") or 1),
-            suite=self._cells["suite"],
+            suite=self._text("suite") or "",
             overall_score=self._score("score"),
             level=self._one_of("level", LEVELS),
             dimensions={name: self._score(name) for name in DIMENSIONS},
@@ -111,7 +112,9 @@ class _Cells:
             previous_score=self._score("previous_score"),
         )
         title, talk = self._text("golden_title") or "", self._text("conversation_id")
-        return Exported(evaluation, About(title, self._cells["intent"], self._cells["stance"], talk))
+        return Exported(
+            evaluation, About(title, self._text("intent") or "", self._text("stance") or "", talk)
+        )
 
     def _statistics(self) -> Statistics:
         return Statistics(
@@ -125,12 +128,16 @@ class _Cells:
         )
 
     def _text(self, name: str) -> str | None:
-        return self._cells.get(name) or None
+        text = self._cells.get(name)
+        if text and len(text) > MAX_ID_LENGTH and name != "golden_title":
+            raise ValueError(f"`{name}` has more than {MAX_ID_LENGTH} characters")
+        return text or None
 
     def _required(self, name: str) -> str:
-        if not self._cells[name]:
+        text = self._text(name)
+        if text is None:
             raise ValueError(f"`{name}` is empty")
-        return self._cells[name]
+        return text
 
     def _amount(self, name: str, most: float = 1e15) -> float | None:
         text = self._text(name)

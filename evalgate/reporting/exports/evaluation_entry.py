@@ -19,11 +19,19 @@ from evalgate.models.evaluation import (
 )
 from evalgate.models.exported import About, Exported
 from evalgate.models.feedback import Feedback, Sentiment
+from evalgate.models.trace import MAX_ID_LENGTH
 
+MAX_TEXT = 1_000_000
+MOST_ITEMS = 10_000
 Score = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-Scores = dict[str, Score | None]
+Name = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Scores = Annotated[dict[Name, Score | None], Field(max_length=MOST_ITEMS)]
+Texts = Annotated[list[Text], Field(max_length=MOST_ITEMS)]
+Values = Annotated[list[Any], Field(max_length=MOST_ITEMS)]
 
 
 class _Read(BaseModel):
@@ -37,8 +45,8 @@ class IssueEntry(_Read):
 
     category: IssueCategory
     severity: Severity
-    message: str
-    evidence: str | None = None
+    message: Text
+    evidence: Text | None = None
     turn: Annotated[int, Field(ge=1)] | None = None
 
     def issue(self) -> Issue:
@@ -47,18 +55,21 @@ class IssueEntry(_Read):
         return Issue(self.category, self.severity, self.message, self.evidence, turn)
 
 
+Issues = Annotated[list[IssueEntry], Field(max_length=MOST_ITEMS)]
+
+
 class FeedbackEntry(_Read):
     """What a person said."""
 
-    id: str
-    conversation_id: str
-    message_id: str | None = None
-    golden_id: str | None = None
-    user_id: str | None = None
+    id: Id
+    conversation_id: Id
+    message_id: Name | None = None
+    golden_id: Name | None = None
+    user_id: Name | None = None
     rating: Annotated[int, Field(ge=1, le=5)]
     feedback: Sentiment
-    comment: str = ""
-    issues: list[str] = []
+    comment: Text = ""
+    issues: Texts = []
     time: AwareDatetime | None = None
 
     def said(self) -> Feedback:
@@ -109,8 +120,8 @@ class ConversationEntry(_Read):
     scores: Scores
     regression_status: RegressionStatus | None = None
     previous_score: Score | None = None
-    evaluated_by: str
-    issues: list[IssueEntry] = []
+    evaluated_by: Name
+    issues: Issues = []
     statistics: StatisticsEntry
 
 
@@ -118,34 +129,34 @@ class Entry(_Read):
     """One line: a turn, and what is known of the conversation around it."""
 
     schema_: Literal["evalgate.evaluation/1"] = Field(alias="schema")
-    evaluation_id: Annotated[str, Field(min_length=1)]
-    golden_id: Annotated[str, Field(min_length=1)]
-    golden_title: str = ""
+    evaluation_id: Id
+    golden_id: Id
+    golden_title: Text = ""
     version: Annotated[int, Field(ge=1, lt=2**31)]
-    conversation_id: str | None = None
-    suite: str
-    run_id: str | None = None
+    conversation_id: Name | None = None
+    suite: Name
+    run_id: Name | None = None
     trial: Count = 0
-    trace_id: str | None = None
-    trace_sha256: str | None = None
+    trace_id: Name | None = None
+    trace_sha256: Name | None = None
     time: AwareDatetime
-    intent: str
-    stance: str
+    intent: Name
+    stance: Name
     turns: Count
     turn: Annotated[int, Field(ge=1)] | None
-    user_message: str | None = None
-    actual_response: str | None = None
-    golden_response: str | None = None
+    user_message: Text | None = None
+    actual_response: Text | None = None
+    golden_response: Text | None = None
     scores: Scores = {}
-    issues: list[IssueEntry] = []
-    evidence: list[str] = []
+    issues: Issues = []
+    evidence: Texts = []
     latency_ms: Amount | None = None
     tokens: Count | None = None
     cost_usd: Amount | None = None
-    retrieved_memories: list[Any] = []
-    tools_invoked: list[str] = []
-    tool_results: list[Any] = []
-    feedback: list[FeedbackEntry] = []
+    retrieved_memories: Values = []
+    tools_invoked: Texts = []
+    tool_results: Values = []
+    feedback: Annotated[list[FeedbackEntry], Field(max_length=MOST_ITEMS)] = []
     conversation: ConversationEntry
 
     def result(self) -> TurnResult:

@@ -181,6 +181,10 @@ def test_a_line_that_can_not_be_meant_is_told_and_the_others_are_read(line, reas
         ("time", "yesterday"),
         ("tokens", 1.5),
         ("scores", {"a": 2}),
+        ("evaluation_id", "x" * 513),
+        ("suite", "x" * 513),
+        ("user_message", "x" * 1_000_001),
+        ("evidence", ["x"] * 10_001),
     ],
 )
 def test_a_line_with_an_impossible_value_is_refused(field, value):
@@ -238,10 +242,11 @@ def test_columns_may_stand_in_any_order_and_others_beside_them():
         ("score", "nan", "`score` is no number between 0 and 1"),
         ("total_cost_usd", "inf", "`total_cost_usd` is no number"),
         ("total_turns", "1e3", "`total_turns` is no whole number"),
-        ("total_turns", "9" * 5000, "`total_turns` is no whole number"),
+        ("total_turns", "9" * 500, "`total_turns` is no whole number"),
         ("time", "2025-12-31T22:40:49", "`time` is no RFC 3339 time"),
         ("level", "great", "`level` is none of excellent, good"),
         ("golden_id", "", "`golden_id` is empty"),
+        ("suite", "x" * 513, "`suite` has more than 512 characters"),
     ],
 )
 def test_a_row_that_can_not_be_meant_is_told_with_its_line(column, cell, reason):
