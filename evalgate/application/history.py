@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Problem, SettingError
@@ -12,13 +13,15 @@ from evalgate.ports.store import EVERYTHING, Subject
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from evalgate.models.comparison import ScenarioKey
     from evalgate.models.stored_run import Sighting, TrendPoint
     from evalgate.ports.store import Store
 
 MOST_NAMED = 5
+MOST_LOOKED_AT = 500
+"""Scenarios whose runs are read one by one."""
 _ORDER = ("flaky", "changed", "unknown", "steady")
 
 
@@ -35,34 +38,55 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What was found; runs are oldest first, scenarios worst first. `key` is the one scenario asked for."""
+    """What was found; runs are oldest first, scenarios worst first.
+
+    `calm` scenarios went the same way in every run; `left` of those that are asked for are not told.
+    """
 
     place: str
     runs: Sequence[TrendPoint] = ()
     scenarios: Sequence[Remembered] = field(default_factory=tuple)
-    key: ScenarioKey | None = None
+    calm: int = 0
+    left: int = 0
 
 
-def look(store: Store, asked: Asked, *, with_runs: bool = True) -> Looked:
-    """Runs and scenarios of what is asked. Raises SettingError for a name that the store does not know."""
+def look(store: Store, asked: Asked, *, only_turned: bool = False) -> Looked:
+    """Runs and scenarios of what is asked; with `only_turned` no runs, and scenarios whose outcome turned.
+
+    Raises SettingError for a name that the store does not know.
+    """
     key = _key(store, asked)
-    subject = Subject(
-        key.suite if key else asked.suite,
-        key.id if key else None,
-        key.variant if key else None,
-        asked.dimension,
-        asked.branch,
+    runs = () if only_turned else _runs(store, asked, key)
+    last = (
+        []
+        if key is not None
+        else store.runs.last_statuses(EVERYTHING, suite=asked.suite, branch=asked.branch)
     )
-    runs = store.runs.trend(subject, asked.limit) if with_runs else ()
-    if with_runs and not runs and (asked.suite or asked.branch):
+    turned = set(store.runs.turned(RUNS_LOOKED_AT, suite=asked.suite, branch=asked.branch))
+    keys = (
+        [key] if key is not None else [each.row.key for each in sorted(last, key=partial(_promise, turned))]
+    )
+    wanted = [each for each in keys if each in turned] if only_turned else keys
+    seen = {
+        each: store.runs.sightings(each, RUNS_LOOKED_AT, asked.branch) for each in wanted[:MOST_LOOKED_AT]
+    }
+    calm = sum(each not in turned for each in keys)
+    return Looked(store.place, runs, _worst_first(seen), calm, max(0, len(wanted) - MOST_LOOKED_AT))
+
+
+def _runs(store: Store, asked: Asked, key: ScenarioKey | None) -> Sequence[TrendPoint]:
+    suite, id_, variant = key or (asked.suite, None, None)
+    runs = store.runs.trend(Subject(suite, id_, variant, asked.dimension, asked.branch), asked.limit)
+    if not runs and (asked.suite or asked.branch):
         _complain(store, asked)
     if asked.dimension is not None and runs and all(point.dimension is None for point in runs):
         raise SettingError(Problem(f"no run has a score of dimension `{asked.dimension}`"))
-    if key is not None:
-        seen = {key: store.runs.sightings(key, RUNS_LOOKED_AT, asked.branch)}
-    else:
-        seen = dict(store.runs.all_sightings(RUNS_LOOKED_AT, suite=asked.suite, branch=asked.branch))
-    return Looked(store.place, runs, _worst_first(seen), key)
+    return runs
+
+
+def _promise(turned: Container[ScenarioKey], seen: Sighting) -> tuple[bool, bool]:
+    """Those are looked at first of which there is most to tell."""
+    return seen.row.key not in turned, seen.row.verdict == "PASS"
 
 
 def _worst_first(seen: dict[ScenarioKey, Sequence[Sighting]]) -> list[Remembered]:

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
     from evalgate.application.history import Looked
     from evalgate.cli.shell import Shell
-    from evalgate.models.stability import Remembered
 
 EXAMPLES = """examples:
   evalgate history                               the last runs, and how each scenario stands
@@ -51,14 +50,13 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         limit=arguments.limit,
     )
     with opened(arguments, shell) as store:
-        looked = look(store, asked, with_runs=not arguments.flaky)
-    shown = [each for each in looked.scenarios if each.stability.flips or not arguments.flaky]
+        looked = look(store, asked, only_turned=arguments.flaky)
     if arguments.json:
-        say_json(shell, history_document(looked.runs, shown, looked.place))
+        say_json(shell, history_document(looked.runs, looked.scenarios, looked.place, looked.left))
         return 0
     if looked.runs:
         _say_runs(looked, arguments.dimension, shell)
-    _say_scenarios(looked, shown, shell, is_flaky=arguments.flaky)
+    _say_scenarios(looked, shell, is_flaky=arguments.flaky)
     return 0
 
 
@@ -72,19 +70,18 @@ def _say_runs(looked: Looked, dimension: str | None, shell: Shell) -> None:
             shell.say(line)
 
 
-def _say_scenarios(looked: Looked, shown: list[Remembered], shell: Shell, *, is_flaky: bool) -> None:
+def _say_scenarios(looked: Looked, shell: Shell, *, is_flaky: bool) -> None:
     from evalgate.reporting.history_table import scenarios_table
     from evalgate.reporting.wording import counted
 
-    if looked.runs and shown:
+    if looked.runs and looked.scenarios:
         shell.say("")
-    if shown:
-        for line in scenarios_table(shown, shell.width, blocks=shell.out.isatty()):
+    if looked.scenarios:
+        for line in scenarios_table(looked.scenarios, shell.width, looked.left, blocks=shell.out.isatty()):
             shell.say(line)
     if is_flaky:
-        calm = len(looked.scenarios) - len(shown)
-        shell.note(f"{counted(calm, 'scenario')} went the same way in every run")
-    elif not looked.runs and not shown:
+        shell.note(f"{counted(looked.calm, 'scenario')} went the same way in every run")
+    elif not looked.runs and not looked.scenarios:
         shell.note(
             f"{looked.place} remembers no run yet: `evalgate run --store-url {looked.place}` keeps one"
         )

@@ -212,6 +212,14 @@ class Runs(Protocol):
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         """The same of every scenario."""
 
+    def turned(
+        self, window: int, *, suite: str | None = None, branch: str | None = None
+    ) -> Sequence[ScenarioKey]:
+        """Scenarios that passed some of the last `window` runs that had them, and did not pass others.
+
+        Runs that learned nothing of a scenario do not count as either.
+        """
+
     def decide(self, run_id: str, approval: RunApproval) -> bool:
         """Keeps what a person decided about a run; False where there is none."""
 

@@ -45,8 +45,8 @@ def trend_lines(points: Sequence[TrendPoint], *, dimension: str | None = None) -
             yield f"{name:10} {sparkline(values, 0.0, highest)}  {told(known[0])} to {told(known[-1])}"
 
 
-def scenarios_table(found: Sequence[Remembered], width: int, *, blocks: bool) -> Iterator[str]:
-    """The scenarios as they come, forty at most; `blocks` where a terminal shows them."""
+def scenarios_table(found: Sequence[Remembered], width: int, left: int = 0, *, blocks: bool) -> Iterator[str]:
+    """The scenarios as they come, forty at most; `left` more are not there. `blocks` are for a terminal."""
     rows = [
         [
             each.last.row.verdict.replace("_", " "),
@@ -58,8 +58,9 @@ def scenarios_table(found: Sequence[Remembered], width: int, *, blocks: bool) ->
         for each in found[:MOST_SCENARIOS]
     ]
     yield columns(["last", "scenario", "runs", "", ""], rows, width)
-    if len(found) > MOST_SCENARIOS:
-        yield f"... and {wording.counted(len(found) - MOST_SCENARIOS, 'more scenario')}"
+    more = left + max(0, len(found) - MOST_SCENARIOS)
+    if more:
+        yield f"... and {wording.counted(more, 'more scenario')}"
 
 
 def steadiness(found: Stability) -> str:
@@ -74,13 +75,16 @@ def steadiness(found: Stability) -> str:
     return ", ".join(filter(None, [share_words(found.passed, found.runs), said]))
 
 
-def history_document(points: Sequence[TrendPoint], found: Sequence[Remembered], place: str) -> dict[str, Any]:
-    """The same for programs; times in UTC, unknown amounts null."""
+def history_document(
+    points: Sequence[TrendPoint], found: Sequence[Remembered], place: str, left: int = 0
+) -> dict[str, Any]:
+    """The same for programs; times in UTC, unknown amounts null. `left` scenarios were not looked at."""
     return {
         "schema": SCHEMA,
         "store": place,
         "runs": [_run_doc(point) for point in points],
         "scenarios": [_scenario_doc(each) for each in found],
+        "scenarios_left": left,
     }
 
 

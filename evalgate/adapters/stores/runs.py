@@ -17,8 +17,9 @@ from evalgate.adapters.stores.run_rows import (
 )
 from evalgate.adapters.stores.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.stores.run_writing import digest_of, write_run
-from evalgate.adapters.stores.sightings import NEWEST, SEEN, last_of
+from evalgate.adapters.stores.sightings import NEWEST, SEEN, last_of, turned_of
 from evalgate.adapters.stores.trends import trend
+from evalgate.models.comparison import ScenarioKey
 from evalgate.models.stored_run import StoredRun
 from evalgate.ports.store import Page, Subject
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.adapters.stores.database import Database
-    from evalgate.models.comparison import ScenarioKey
     from evalgate.models.evaluation import Evaluation
     from evalgate.models.stored_run import RunApproval, RunFacts, Sighting, TrendPoint
 
@@ -128,6 +128,15 @@ class RunTable:
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         """The same of every scenario."""
         return self._seen_last(window, suite, branch, None)
+
+    def turned(
+        self, window: int, *, suite: str | None = None, branch: str | None = None
+    ) -> Sequence[ScenarioKey]:
+        """Scenarios that passed some of the last `window` runs that had them, and not others."""
+        if window < 1:
+            return []
+        with self._database.reading() as connection:
+            return [ScenarioKey(*row) for row in connection.execute(turned_of(window, suite, branch))]
 
     def _seen_last(
         self, window: int, suite: str | None, branch: str | None, page: Page | None

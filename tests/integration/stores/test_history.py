@@ -377,3 +377,16 @@ def test_a_golden_that_the_store_has_is_not_written_over(project, store_url):
     with open_store(store_url, str(project)) as store:
         golden = store.goldens.get("late-parcel")
     assert (golden.title, golden.version) == ("Another title", 2)
+
+
+def test_only_scenarios_that_turned_within_the_window_are_named(project, store_url):
+    remembered(project, store_url, "-+++++")
+    remembered(project, store_url, "+-", branch="feature")
+    with open_store(store_url, str(project)) as store:
+        b = [ScenarioKey("s", "b", None)]
+        assert store.runs.turned(6, branch="main") == b
+        assert store.runs.turned(5, branch="main") == []
+        assert store.runs.turned(0) == []
+        assert store.runs.turned(9) == b
+        assert store.runs.turned(9, suite="other") == []
+        assert store.runs.turned(9, branch="feature", suite="s") == b

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.remembering import MOST_SCENARIOS, Memory, history_of
+from evalgate.application.remembering import MOST_TURNED, Memory, history_of
 from evalgate.application.request import Judgement, JudgeRequest
 from evalgate.application.run_record import Circumstances, run_identity, stored_run
 from evalgate.errors import Problem, SettingError, StoreUnreachable
@@ -44,14 +44,11 @@ class Runs:
         self._fail("trend")
         return []
 
-    def last_statuses(self, page, **_):
-        rows = [ScenarioRow(ScenarioKey("s", f"{n}", None), "PASS") for n in range(self.scenarios)]
-        return [Sighting("r", NOW, "main", None, row) for row in rows][: page.limit]
+    def turned(self, _window, **_):
+        return [ScenarioKey("s", f"{n}", None) for n in range(self.scenarios)]
 
-    def all_sightings(self, _window, **_):
-        return {each.row.key: [each] for each in self.last_statuses(self)}
-
-    limit = None
+    def sightings(self, key, _window, _branch):
+        return [Sighting("r", NOW, "main", None, ScenarioRow(key, "PASS"))]
 
     def record(self, run, evaluations=()):
         self._fail("record")
@@ -121,11 +118,10 @@ def test_a_run_is_kept_with_its_time_and_twice_is_once():
     assert (facts.branch, facts.duration_ms) == ("main", 1000)
 
 
-@pytest.mark.parametrize(
-    ("scenarios", "told"), [(3, 3), (MOST_SCENARIOS, MOST_SCENARIOS), (MOST_SCENARIOS + 1, 0)]
-)
-def test_stability_is_told_of_so_many_scenarios(scenarios, told):
-    assert len(history_of(Store(Runs(scenarios=scenarios)), None).scenarios) == told
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_stability_is_told_of_so_many_scenarios(more):
+    told = history_of(Store(Runs(scenarios=MOST_TURNED + more)), None).scenarios
+    assert len(told) == min(MOST_TURNED, MOST_TURNED + more)
 
 
 def record(**changes):
