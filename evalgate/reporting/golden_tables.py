@@ -123,8 +123,8 @@ def _facts(golden: Golden) -> Iterable[tuple[str, str]]:
     yield "refusal", ", ".join(golden.required_refusal)
     yield "tags", ", ".join(golden.tags)
     yield "creator", golden.creator or ""
-    changed = f", changed {_day(golden.updated_at)}" if golden.updated_at else ""
-    yield "version", f"{golden.version}{changed}"
+    since = f", since {_day(golden.updated_at)}" if golden.updated_at else ""
+    yield "version", f"{golden.version}{since}"
 
 
 def _at(texts: Sequence[str], number: int) -> str:
