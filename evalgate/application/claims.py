@@ -81,12 +81,26 @@ class Claims:
             else:
                 self._others.append(place)
         self.overlap: Overlap | None = None
+        self._ids_decide = all(
+            _asks_for_id_only(each.match) and each.variant is None for each in suite.scenarios
+        )
+        self._decided: dict[str | None, Claim] = {}
 
     def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
         """The scenario that the record belongs to, None where none asks for it.
 
         A record of a scenario that fits none of its variants belongs to no other scenario either.
         """
+        if not self._ids_decide or not isinstance(record, Trace):
+            return self._claim(record, scenario_id)
+        claim = self._decided.get(scenario_id)
+        if claim is None:
+            claim = self._claim(record, scenario_id)
+            if claim is not None:
+                self._decided[scenario_id] = claim
+        return claim
+
+    def _claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
         candidates = self.candidates(record, scenario_id)
         chosen = self.choose(candidates, scenario_id, record.source)
         place = None if chosen is None else candidates[chosen].scenario

@@ -71,10 +71,13 @@ class SuiteEvaluation:
         elif claim is None:
             self.unclaimed.append(Unclaimed(self._suite.name, ref_of(record), scenario_id))
         else:
-            record.baseline = self._earlier.of(key := self._key(claim))
+            key = self._key(claim)
+            record.baseline = self._earlier.of(key)
             trial = judge_trace(record, claim)
-            self._gather(claim).trials.append(_Judged(trial, record.trial, record.started_at))
-            self._witness.see(key, record, trial)
+            home = self._gathered.get(key) or self._gather(claim)
+            home.trials.append(_Judged(trial, record.trial, record.started_at))
+            if record.baseline is not None:
+                self._witness.see(key, record, trial)
 
     def take(self, found: JudgedRecord) -> Option | None:
         """Takes in a record that was judged elsewhere; the option that it comes under, None where none.

@@ -37,6 +37,9 @@ MAX_COMPARISONS = 150_000
 COMPARED = 50_000
 """Comparisons made for the alignment alone, once it is known that steps and calls don't fit."""
 
+MOST_REMEMBERED, MOST_WAYS = 50, 1_000
+"""Calls of a trace whose judgement is remembered by their names, and how many such judgements."""
+
 
 def _lower(word: Any) -> Any:
     return word.lower() if isinstance(word, str) else word
@@ -69,12 +72,8 @@ class ToolSequence(Evaluator):
         self._must_demand(steps)
         passed = Finding("passed", self.label())
         levels = (UNKNOWN, BROKEN) if steps.is_demanding else ()
-        names, names_fit = steps.names, self._names_fit()
 
         def check(trace: Trace) -> Finding:
-            # Most sequences are names and most traces fit them: that needs no look-up of any call.
-            if names is not None and names_fit(names, trace.called):
-                return passed
             calls = Called(trace.agent_calls, steps.kinds, MAX_COMPARISONS)
             if self._fits(steps, calls):
                 return passed
@@ -84,7 +83,29 @@ class ToolSequence(Evaluator):
                     return _undecided(calls)
             return _TOO_MUCH if calls.effort.ran_out else self._failed(steps, calls)
 
-        return check
+        return check if steps.names is None else self._by_names(steps.names, passed, check)
+
+    def _by_names(self, names: list[str], passed: Finding, check: Check) -> Check:
+        """The same check of a sequence that is names only, as most are: names are all it judges by.
+
+        Most traces fit, which needs no look-up of any call, and the others fail in few ways.
+        """
+        names_fit, known = self._names_fit(), dict[tuple[str, ...], Finding]()
+
+        def check_names(trace: Trace) -> Finding:
+            called = trace.called
+            if names_fit(names, called):
+                return passed
+            if len(called) > MOST_REMEMBERED:
+                return check(trace)
+            found = known.get(tuple(called))
+            if found is None:
+                found = check(trace)
+                if len(known) < MOST_WAYS:
+                    known[tuple(called)] = found
+            return found
+
+        return check_names
 
     def _must_demand(self, steps: Steps) -> None:
         hint = "extra_calls: forbid means no tool call"

@@ -25,14 +25,15 @@ def records_of(reader: Reader, document: Any, source: Source, below: str) -> Ite
     if not records:
         raise TraceError(NOTHING)
     if len(records) == 1:
-        yield _build(reader, records[0], source, below)
+        yield record_of(reader, records[0], source, below)
         return
     for number, record in enumerate(records):
         one = Source(source.path, source.format, source.line, number, source.sha256)
-        yield _build(reader, record, one, below)
+        yield record_of(reader, record, one, below)
 
 
-def _build(reader: Reader, record: Any, source: Source, below: str) -> TraceRecord:
+def record_of(reader: Reader, record: Any, source: Source, below: str) -> TraceRecord:
+    """One record; a damaged one tells whose it is as far as that can be read."""
     is_one_of_several = source.line is not None or source.record is not None
     try:
         trace = reader.build(record)

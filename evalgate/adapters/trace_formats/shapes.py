@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.trace_formats.fields import identifier, whole
@@ -52,6 +53,14 @@ class Reader:
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
     headed: Headed | None = None
 
+    def only_record(self, document: Any) -> Any:
+        """The record of a document that holds exactly one; None for every other document."""
+        try:
+            records = self.split(document)
+        except TraceError:
+            return None
+        return records[0] if len(records) == 1 else None
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -72,10 +81,15 @@ class Format:
     @property
     def reader(self) -> Reader:
         """What reads it."""
-        from importlib import import_module
+        return _reader_of(self.module)
 
-        found: Reader = import_module(f"evalgate.adapters.trace_formats.{self.module}").READER
-        return found
+
+@cache
+def _reader_of(module: str) -> Reader:
+    from importlib import import_module
+
+    found: Reader = import_module(f"evalgate.adapters.trace_formats.{module}").READER
+    return found
 
 
 def identity(scenario_id: Any, trial: Any) -> Identity:

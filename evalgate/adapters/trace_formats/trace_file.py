@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.trace_formats import detect
-from evalgate.adapters.trace_formats.building import records_of
+from evalgate.adapters.trace_formats.building import record_of, records_of
 from evalgate.adapters.trace_formats.fields import keys_of
 from evalgate.adapters.trace_formats.naming import name_of_damaged
 from evalgate.adapters.trace_formats.recording import BOM, GZIP, Line, Recording
@@ -143,14 +143,14 @@ class TraceFile:
         if self._format.together:
             yield from self._lines_together(self._format, lines)
             return
+        path, name = self._file.path, self._format.name
         for number, data in lines:
             value = self._decoded(number, data)
             if isinstance(value, DamagedTrace):
                 yield value
             elif data is not None:
-                sha256 = hashlib.sha256(data).hexdigest()
-                source = Source(self._file.path, self._format.name, number, None, sha256)
-                yield from self._of_value(value, source, len(data))
+                source = Source(path, name, number, None, hashlib.sha256(data).hexdigest())
+                yield from self._of_line(self._format, value, source, len(data))
 
     def _lines_together(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
         """A damaged line is told by itself: what it said is missing from the recording."""
@@ -193,6 +193,15 @@ class TraceFile:
     def _decoded_ahead(self, ahead: Iterable[Line]) -> Iterator[Any]:
         values = (decode_leniently(line.data) for line in ahead if line.data is not None)
         return (value for value in values if value is not None)
+
+    def _of_line(
+        self, known: Format, value: Any, source: Source, size: int
+    ) -> Iterable[TraceRecord | Part]:
+        """What `_of_value` finds, with less ado for a line that is one record, as nearly all are."""
+        reader = known.reader
+        if known.claims(value) and (record := reader.only_record(value)) is not None:
+            return (record_of(reader, record, source, self._file.below),)
+        return self._of_value(value, source, size)
 
     def _of_value(self, value: Any, source: Source, size: int) -> Iterator[TraceRecord | Part]:
         try:
