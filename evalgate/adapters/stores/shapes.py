@@ -1,0 +1,90 @@
+"""What comes out of a store, held to its type: a SQLite file keeps whatever somebody has put into it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+T = TypeVar("T")
+
+
+class MalformedError(Exception):
+    """A value that no EvalGate has written."""
+
+
+def text(value: object) -> str | None:
+    """A text or nothing."""
+    return _of(value, str)
+
+
+def whole(value: object) -> int | None:
+    """A whole number or nothing."""
+    return _of(value, int)
+
+
+def amount(value: object) -> float | None:
+    """A finite number or nothing."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    number = _of(value, float)
+    if number is not None and not math.isfinite(number):
+        raise MalformedError
+    return number
+
+
+def score(value: object) -> float | None:
+    """A number in [0, 1] or nothing."""
+    number = amount(value)
+    if number is not None and not 0 <= number <= 1:
+        raise MalformedError
+    return number
+
+
+def items(value: object) -> list[Any]:
+    """A list."""
+    found = _of(value, list)
+    if found is None:
+        raise MalformedError
+    return found
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts."""
+    return tuple(map(_text, items(value)))
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object of JSON."""
+    found = _of(value, dict)
+    if found is None:
+        raise MalformedError
+    return found
+
+
+def scores(value: object) -> dict[str, float | None]:
+    """Scores by name."""
+    return {name: score(item) for name, item in mapping(value).items()}
+
+
+def counts(value: object) -> dict[str, int]:
+    """Counts by name."""
+    return {name: whole(item) or 0 for name, item in mapping(value).items()}
+
+
+def _text(value: object) -> str:
+    found = _of(value, str)
+    if found is None:
+        raise MalformedError
+    return found
+
+
+def _of(value: object, kind: type[T]) -> T | None:
+    if value is None:
+        return None
+    if isinstance(value, kind) and not isinstance(value, bool):
+        return value
+    raise MalformedError
