@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Found = Mapping[str, Any]
 
-LARGEST, SMALLEST = 4_000_000, 64_000
+LARGEST, SMALLEST = 4_000_000, 16_000
 """Bytes of a batch: enough to be worth sending, few enough to share out evenly."""
 EACH = 8
 """Batches that each worker gets at least, where there is enough to read."""
