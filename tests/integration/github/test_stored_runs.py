@@ -71,12 +71,14 @@ def test_a_job_that_is_repeated_is_kept_once(runner, job):
     assert len(stored(temp / "evalgate.db")) == 1
 
 
+@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
 def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_flaky(
-    hub, runner, job, workspace
+    hub, runner, job, is_apart
 ):
     environ, temp = job(store_url="evalgate.db")
     past(temp / "evalgate.db", "++++++-")
-    told = runner.act_in(environ)
+    told = runner.act_in(environ, is_apart=is_apart)
+    assert "The run was stored in evalgate.db as run" in said(told)
     assert "### The last 8 runs of ` main `" in told.summary
     [comment] = ours(hub)
     assert "newly flaky since 2026-01-07" in comment
