@@ -131,6 +131,12 @@ def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
     runs = review.gate_runs(change)
     if not runs or runs[0].run.head_sha != change.head_sha:
         raise _Refused(f"the gate has not judged commit {change.head_sha[:SHORT_SHA]} yet")
+    twins = review.twins(change)
+    if twins:
+        named = ", ".join(map(str, twins[:MOST_TOLD]))
+        raise _Refused(
+            f"pull request {named} has the same head, and the gate's run may be of any: push to one"
+        )
     return runs
 
 

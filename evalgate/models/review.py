@@ -24,6 +24,7 @@ class ReviewedChange(NamedTuple):
     head_sha: str
     head_ref: str
     head_repository_id: int | None  # None where the fork was deleted meanwhile
+    head_owner: str
     author: Account | None
     is_open: bool
 

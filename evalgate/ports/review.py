@@ -32,6 +32,9 @@ class Review(Protocol):
     def makers(self) -> Makers:
         """Who made its commits."""
 
+    def twins(self, change: ReviewedChange) -> Sequence[int]:
+        """Other pull requests, also closed ones, at the very same commit: a run may be of any of them."""
+
     def gate_runs(self, change: ReviewedChange) -> Sequence[GateRun]:
         """Runs of the gate for it, the newest first: every push begins one."""
 

@@ -54,6 +54,7 @@ class PullRequestReview:
             head,
             text(dig(entry, "head", "ref")),
             whole(dig(entry, "head", "repo", "id")),
+            text(dig(entry, "head", "repo", "owner", "login")),
             _account(dig(entry, "user")),
             is_open=dig(entry, "state") == "open",
         )
@@ -69,6 +70,18 @@ class PullRequestReview:
                 if None in accounts:
                     unknown = sha(entry.get("sha")) or "one"
         return Makers(frozenset(known), "one of the first" if count >= MOST_COMMITS else unknown)
+
+    def twins(self, change: ReviewedChange) -> Sequence[int]:
+        """Other pull requests at the same commit; see the port."""
+        head = f"{change.head_owner}:{change.head_ref}"
+        entries = [
+            entry
+            for page in self._client.pages("/pulls", state="all", head=head)
+            for entry in listed(page)
+            if dig(entry, "head", "sha") == change.head_sha
+        ]
+        numbers = [number for entry in entries if (number := whole(entry.get("number"))) is not None]
+        return sorted(number for number in numbers if number != change.number)
 
     def gate_runs(self, change: ReviewedChange) -> Sequence[GateRun]:
         """The newest hundred; see the port. A run is believed to be this change's by ids, not by names."""

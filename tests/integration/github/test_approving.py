@@ -487,6 +487,15 @@ def test_a_forks_run_on_a_branch_of_the_same_name_is_no_gate(hub, failing, appro
     refused(approve(hub.say(COMMAND, "bob")), "the gate has not judged commit")
 
 
+@pytest.mark.parametrize("state", ["open", "closed"])
+def test_a_pull_request_of_the_same_commit_into_another_branch_lends_no_report(hub, failing, approve, state):
+    seven = hub.state["pulls"]["7"]
+    hub.state["pulls"]["9"] = {**seven, "number": 9, "state": state, "base": {**seven["base"], "ref": "lax"}}
+    refused(approve(hub.say(COMMAND, "bob")), "pull request 9 has the same head")
+    hub.state["pulls"]["9"]["head"] = {**seven["head"], "sha": seven["base"]["sha"]}
+    assert approve(hub.say(COMMAND, "bob")).exit_code == 0, "an earlier one of the branch is another change"
+
+
 def test_an_issue_is_no_pull_request(hub, failing, approve):
     comment = {**hub.say(COMMAND, "bob"), "issue_number": 4_000}
     assert approve(comment).exit_code == 0
