@@ -134,9 +134,7 @@ def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
     twins = review.twins(change)
     if twins:
         named = ", ".join(map(str, twins[:MOST_TOLD]))
-        raise _Refused(
-            f"pull request {named} has the same head, and the gate's run may be of any: push to one"
-        )
+        raise _Refused(f"pull request {named} has the same head, and the run may be of either: push to one")
     return runs
 
 

@@ -51,4 +51,7 @@ class Review(Protocol):
         """Reports that a run left, one an attempt, the newest first."""
 
     def fetch(self, report: LeftReport) -> str:
-        """Downloads one that was listed; the zip's path. Raises Unreachable, with the reason, for one that can't be had."""
+        """Downloads one that was listed; the zip's path.
+
+        Raises Unreachable, with the reason, for one that can't be had.
+        """
