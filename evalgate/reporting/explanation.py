@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.reporting import wording
 from evalgate.reporting.approval_lines import approval_fact, sorted_approvals
 from evalgate.reporting.explained_behaviour import behaviour_lines
+from evalgate.reporting.history_lines import flaky_in, flaky_words
 from evalgate.reporting.painting import Page
 from evalgate.reporting.quarantine_lines import quarantine_fact, quarantines_of
 from evalgate.reporting.scenarios import failed_checks, first_reason
@@ -103,6 +104,9 @@ def _grounds(page: Page, document: ResultsDoc, suite: SuiteDoc, scenario: Scenar
         others = f" (and {len(stale) - 1} more)" if len(stale) > 1 else ""
         page.fact("stale", f"{stale[0]}{others}")
     key = suite["suite"], scenario["id"], scenario["variant"]
+    for flaky in flaky_in(document):
+        if (flaky["suite"], flaky["scenario"], flaky["variant"]) == key:
+            page.fact("history", flaky_words(flaky))
     for quarantine in quarantines_of(document, suite["suite"], scenario):
         page.fact("quarantine", quarantine_fact(quarantine))
     for approval in sorted_approvals(document):

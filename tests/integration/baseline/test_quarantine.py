@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from xml.etree import ElementTree as ET
 
@@ -66,6 +67,13 @@ def test_results_say_so_field_by_field_and_read_back(tmp_path):
         "location": None,
     }  # fmt: skip
     assert told["location"]["file"] == "s.yaml"
+
+
+def test_explain_says_why_it_does_not_count(tmp_path):
+    failing_run(tmp_path, aside(scenario="*"))
+    out = io.StringIO()
+    assert main_of_command(["explain", "b"], Shell(out, io.StringIO(), {}, str(tmp_path))) == 0
+    assert "quarantined, expires in 3 days, Ana: flaky since the move" in out.getvalue()
 
 
 def test_junit_sarif_and_annotations_set_it_apart(tmp_path):
@@ -187,8 +195,6 @@ def test_two_finished_runs_keep_it_and_swapped_they_tell_the_reverse(tmp_path, c
     now(tmp_path)
 
     def compared(*paths):
-        import io
-
         out = io.StringIO()
         arguments = ["compare", *paths, "--json", "--fail-on", "hard_fail,broken"]
         code = main_of_command(arguments, Shell(out, io.StringIO(), {}, str(tmp_path)))

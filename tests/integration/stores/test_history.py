@@ -175,6 +175,8 @@ def test_the_comment_names_what_became_flaky_with_this_very_run(project, store_u
     assert summary.count("```mermaid") == 2
     assert "bar [1, 1, 1, 1, 1, 1, 0.5, 1]" in summary
     assert "mermaid" not in comment
+    explained = command(project, "explain", "b").out
+    assert "history  passed 7 of the last 8 runs, newly flaky since 2026-09-28" in explained
 
 
 def test_a_run_without_a_store_tells_no_history(project, store_url):
