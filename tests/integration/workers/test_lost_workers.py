@@ -18,20 +18,26 @@ from evalgate.evaluators.base import Evaluator, Finding
 class Deadly(Evaluator):
     """Kills the process that judges a trace which says so: always, or the first time only."""
     type: Literal["deadly"]
-    def find(self, trace):
-        words = trace.messages[0]["content"]
-        if words == "die" or (words == "die once" and self.is_first()):
-            os.kill(os.getpid(), signal.SIGKILL)
-        if words == "wait":
-            pathlib.Path("waiting").touch()
-            signal.pause()
-        return Finding("passed", "still alive")
-    def is_first(self):
-        try:
-            pathlib.Path("died").touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        return True
+    def label(self):
+        return "stays alive"
+    def compile(self):
+        return check
+
+def check(trace):
+    words = trace.messages[0]["content"]
+    if words == "die" or (words == "die once" and is_first()):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if words == "wait":
+        pathlib.Path("waiting").touch()
+        signal.pause()
+    return Finding("passed", "still alive")
+
+def is_first():
+    try:
+        pathlib.Path("died").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 '''
 SUITE = """
 suite: s
