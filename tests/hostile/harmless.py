@@ -75,12 +75,12 @@ TRACES = {
 CHECKS = [
     "regex: '(?<!n)o(?=k)'",
     "contains: ok, weight: 0.5",
-    "path: \"length(messages[?role=='assistant'])\", gte: 1",
+    "path: 'length(tool_calls)', lte: 1",
     "path: '@', matches_schema: {type: object, required: [response]}",
     "path: response.content, in: [ok, fine]",
     "not: {contains: sorry}",
-    "any: [{contains: ok}, {contains: fine}]",
-    "all: [{contains: ok}, {regex: '^ok$'}]",
-    "type: output_contains, value: ok, case_sensitive: false",
+    "type: not_empty",
+    "type: output_contains, value: sorry, negate: true",
+    "type: output_contains, pattern: '(?i)OK'",
     "path: tool_calls, eq: []",
 ]
