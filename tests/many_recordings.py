@@ -69,7 +69,7 @@ def write(folder: Path, *, seed: int, word: str = "order", required: str = "fals
     (evals / "spans.yaml").write_text(SPANS)
     (traces / "lines.jsonl").write_bytes(b"".join(_lines(draw, 150)))
     (traces / "same_time.jsonl").write_bytes(b"".join(_lines(draw, 90, latency=2.5)))
-    (traces / "later.jsonl.gz").write_bytes(gzip.compress(b"".join(_lines(draw, 30)), mtime=0))
+    (traces / "later.jsonl.gz").write_bytes(gzip.compress(b"".join(_lines(draw, 150)), mtime=0))
     for number in range(25):
         recording = json.dumps(recorded(draw, number), indent=1)
         (traces / "single" / f"{number}.json").write_text(recording if number % 9 else recording[:-5])

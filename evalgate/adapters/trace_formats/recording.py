@@ -52,6 +52,11 @@ class Recording:
         self._largest: int | None = None
         self._stream = self._unpacked(raw) if stretch is None else _sought(raw, stretch.start)
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file has to be unpacked, so that no place in it can be gone to."""
+        return self._largest is not None
+
     def head(self) -> bytes:
         """The first bytes, unpacked."""
         self._rewind()

@@ -10,7 +10,7 @@ from evalgate.adapters.trace_formats import detect
 from evalgate.adapters.trace_formats.building import record_of, records_of
 from evalgate.adapters.trace_formats.fields import keys_of
 from evalgate.adapters.trace_formats.naming import name_of_damaged
-from evalgate.adapters.trace_formats.recording import BOM, GZIP, Line, Recording
+from evalgate.adapters.trace_formats.recording import BOM, Line, Recording
 from evalgate.adapters.trace_formats.strict_json import decode, decode_leniently
 from evalgate.errors import TraceError
 from evalgate.models.trace import DamagedTrace, Source
@@ -77,8 +77,7 @@ class TraceFile:
 
         Such a file can be read in stretches, each with `records_of_lines`.
         """
-        head = recording.head()
-        if head.startswith(GZIP) or detect.packed(head) is not None:
+        if recording.is_packed or detect.packed(recording.head()) is not None:
             return None
         recording.require_text()
         lines = recording.lines()
