@@ -73,7 +73,8 @@ def _baseline(baseline: dict[str, Any]) -> None:
     for name in ("age_seconds", "distance"):
         if baseline.get(name) is not None:
             count(baseline[name])
-    if baseline.get("drift") is not None and type(baseline["drift"].get("suites")) is not bool:
+    drift = baseline.get("drift")
+    if drift is not None and type(record(drift, "drift").get("suites")) is not bool:
         raise unfit("its drift")
 
 

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evalgate.adapters.judging.apart import GROUP
+from evalgate.adapters.judging.place import Place
+from evalgate.application.question import to_plain
+from evalgate.application.request import JudgeRequest
+from evalgate.bootstrap.bench import Bench
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -131,3 +137,73 @@ def test_whoever_asks_pydantic_for_more_than_plugins_gets_its_own_loader():
 @pytest.mark.parametrize("words", [["--version"], ["validate", "suite.yaml"]], ids=" ".join)
 def test_what_renders_is_not_loaded_where_nothing_is_rendered(project, words):
     assert "evalgate.reporting.render" not in loaded(project, *words)
+
+
+JOB = """
+import os, sys
+before = set(sys.modules)
+from io import StringIO
+from evalgate.action import run
+from evalgate.adapters.github.step import Step
+code = run({environ!r}, Step(StringIO()))
+print(code, *sorted(set(sys.modules) - before))
+"""
+JUDGED = """
+import os, sys
+before = set(sys.modules)
+sys.argv = ["evalgate.judge", *{arguments!r}]
+os._exit = lambda code: print(code, *sorted(set(sys.modules) - before))
+from evalgate.judge import main
+main()
+"""
+HEAVY = {
+    "pydantic",
+    "pydantic_core",
+    "jinja2",
+    "yaml",
+    "jmespath",
+    "regex",
+    "jsonschema_rs",
+    "requests",
+    "orjson",
+}
+
+
+def modules_of(script: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    code, *modules = done.stdout.splitlines()[-1].split()
+    assert code == "0", done.stdout
+    return set(modules)
+
+
+def test_the_process_that_holds_the_token_loads_nothing_that_reads_strangers_files(project, tmp_path):
+    (tmp_path / "event.json").write_text("{}")
+    environ = {
+        "GITHUB_WORKSPACE": str(project),
+        "GITHUB_EVENT_NAME": "workflow_dispatch",
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "GITHUB_REPOSITORY": "acme/agent",
+        "GITHUB_REPOSITORY_ID": "1",
+        "GITHUB_SHA": "a" * 40,
+        "GITHUB_RUN_ID": "1",
+        "RUNNER_TEMP": str(tmp_path),
+        "INPUT_CONFIG": "suite.yaml",
+        "INPUT_BASELINE": "none",
+        "INPUT_COMMENT": "off",
+    }
+    modules = modules_of(JOB.format(environ=environ))
+    assert packages(modules) & HEAVY == set()
+    assert "evalgate.suite.models" not in modules
+    assert (project / ".evalgate/results.json").is_file()
+
+
+def test_the_judge_loads_nothing_that_speaks_with_others(project, tmp_path):
+    bench = Bench(str(project), str(project), str(project / ".evalgate"))
+    place = Place(tmp_path / "judge", None, GROUP)
+    request = JudgeRequest(configs=("suite.yaml",))
+    place.ask(json.dumps(to_plain(["judge", bench.moved_to(f"{place.path}/files"), [request]])).encode())
+    modules = modules_of(JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"]))
+    assert place.file("results.json") is not None
+    assert {name.partition(".")[0] for name in modules} & {"requests", "urllib3", "ssl", "http"} == set()
+    assert not any(name.startswith("evalgate.adapters.github") for name in modules)
+    assert "evalgate.settings.settings" not in modules

@@ -15,6 +15,8 @@ MOST_PROCESSES = 256
 OUT_OF_MEMORY = 99
 """The exit code by which a bounded process says that it had no memory left."""
 NO_MEMORY = 12  # ENOMEM
+NOT_LOADED = ("annot allocate memory", "failed to map segment")
+"""How the system says that a library found no room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     while seen is not None:
         if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == NO_MEMORY):
             return True
-        if isinstance(seen, ImportError) and "cannot allocate memory" in str(seen).lower():
+        if isinstance(seen, ImportError) and any(words in str(seen) for words in NOT_LOADED):
             return True
         seen = seen.__cause__ or seen.__context__
     return False

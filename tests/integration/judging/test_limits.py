@@ -220,7 +220,8 @@ def caused(outer, cause):
     [
         (MemoryError(), True),
         (OSError(12, "Cannot allocate memory"), True),
-        (ImportError("x.so: failed to map segment: Cannot allocate memory"), True),
+        (ImportError("x.so: Cannot allocate memory"), True),
+        (ImportError("x.so: failed to map segment from shared object"), True),
         (caused(ValueError("x"), MemoryError()), True),
         (ImportError("no module named x"), False),
         (OSError(2, "no such file"), False),

@@ -1,0 +1,272 @@
+"""The judge's own process: it answers as one in this process would, and can't reach the one that asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalgate.adapters.judging.apart import GROUP, start_and_wait, user_to_be
+from evalgate.adapters.judging.bounds import Bounds
+from evalgate.adapters.judging.place import Place
+from evalgate.application.request import JudgeRequest
+from evalgate.bootstrap.bench import Bench
+from evalgate.bootstrap.judging_apart import JudgeApart
+from evalgate.errors import OverLimit
+from evalgate.models.comparison import BaselineInfo
+from evalgate.settings.limits import Limits
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLE = ROOT / "examples" / "support-agent"
+EPOCH = "1767225600"
+IS_ROOT = os.geteuid() == 0
+SECRET = "s3cr3t-of-the-job"
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "workspace"))
+
+
+def bench_at(workspace, **limits):
+    root = str(workspace)
+    return Bench(root, root, f"{root}/.evalgate", Limits(**limits), EPOCH)
+
+
+def apart(workspace, tmp_path, **limits):
+    folder = tmp_path / "evalgate-downloads"
+    folder.mkdir()
+    return JudgeApart(bench_at(workspace, **limits), folder)
+
+
+def request(**changes):
+    given = {"configs": ["evals/support.yaml"], "traces": ["traces/pr/*.jsonl"], "sarif": True, **changes}
+    return JudgeRequest(commit="c" * 40, comment_key="k", **given)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"traces": ["traces/main/*.jsonl"]},
+        {"report_only": True, "fail_on": ["below_threshold"]},
+        {"configs": ["evals/absent.yaml"]},
+        {"configs": ["../outside.yaml"]},
+        {"baseline": BaselineInfo("given", path="none.zip"), "baseline_required": True},
+        {"form": "no-such-format"},
+    ],
+    ids=["fail", "pass", "report-only", "no suite", "outside", "no baseline", "bad format"],
+)
+def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, changes):
+    asked = request(**changes)
+    there = apart(workspace, tmp_path).judge(asked)
+    made_there = (workspace / ".evalgate/baseline.zip").read_bytes() if there.baseline_zip else None
+    here = bench_at(workspace).judge(asked)
+
+    assert there.files == here.files
+    assert (there.annotations, there.problems) == (list(here.annotations), list(here.problems))
+    assert (there.warnings, there.heading) == (list(here.warnings), here.heading)
+    assert there.baseline_zip == here.baseline_zip
+    assert made_there == (Path(here.baseline_zip).read_bytes() if here.baseline_zip else None)
+    gone_by = {name: value for name, value in there.results.items() if value not in ([], None)}
+    assert gone_by.items() <= here.results.items() or here.results["verdict"] == "invalid"
+    assert there.exit_code == here.exit_code
+
+
+def test_a_judge_apart_that_passes_a_limit_is_invalid_input(workspace, tmp_path):
+    answer = apart(workspace, tmp_path, memory=40_000_000).judge(request())
+    assert (answer.exit_code, answer.results["verdict"]) == (2, "invalid")
+    assert answer.results["reasons"][0]["code"] == "over_limit"
+    assert "40 MB" in answer.problems[0].message
+    assert list(answer.files) == ["results.json"]
+
+
+def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(workspace, tmp_path):
+    (workspace / ".evalgate").symlink_to(tmp_path)
+    answer = apart(workspace, tmp_path).judge(request())
+    assert answer.results["reasons"][0]["code"] == "refused_path"
+    assert not (tmp_path / "evalgate-downloads" / "judge-1").exists()
+
+
+# --- what a hostile judge leaves --------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "downloads").mkdir()
+    return Place(tmp_path / "downloads" / "judge", None, GROUP)
+
+
+def leave_link(path, tmp_path):
+    (tmp_path / "secret").write_text("of the runner")
+    path.symlink_to(tmp_path / "secret")
+
+
+def leave_second_name(path, tmp_path):
+    (tmp_path / "secret").write_text("of the runner")
+    os.link(tmp_path / "secret", path)
+
+
+def leave_pipe(path, tmp_path):
+    os.mkfifo(path)
+
+
+def leave_folder(path, tmp_path):
+    path.mkdir()
+
+
+@pytest.mark.parametrize("leave", [leave_link, leave_second_name, leave_pipe, leave_folder])
+@pytest.mark.parametrize("name", ["answer.json", "files/results.json", "reading"])
+def test_what_is_no_plain_file_of_the_judge_is_not_read(place, tmp_path, leave, name):
+    leave(Path(place.path, name), tmp_path)
+    assert place.answer() is None
+    assert place.file("results.json") is None
+    assert place.open("results.json") is None
+    assert place.reading() == ""
+
+
+def test_an_answer_that_is_too_large_is_refused(place):
+    with Path(place.path, "answer.json").open("wb") as file:
+        file.truncate(64_000_001)
+    with pytest.raises(OverLimit):
+        place.answer()
+
+
+# --- what a judge can see ----------------------------------------------------------
+
+PROBE = """
+import json, os, sys
+sys.path.insert(0, {root!r})
+from evalgate.adapters.judging.bounds import become
+folder, user = sys.argv[1:]
+become(int(user) or None, {group})
+seen = {{"environ": dict(os.environ), "user": os.getuid(), "groups": os.getgroups()}}
+seen["files"] = sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]
+for name in ("environ", "mem", "fd", "cwd"):
+    try:
+        path = f"/proc/{{os.getppid()}}/{{name}}"
+        if name == "fd":
+            os.listdir(path)
+        elif name == "cwd":
+            os.readlink(path)
+        else:
+            with open(path, "rb") as file:
+                seen[name] = file.read(100_000).decode("latin-1") if name == "environ" else "open"
+    except OSError as error:
+        seen[name] = type(error).__name__
+print("said on stdout"); print("said on stderr", file=sys.stderr)
+with open(folder + "/answer.json", "w") as file:
+    json.dump(seen, file)
+"""
+PARENT = """
+import os, sys
+sys.path.insert(0, {root!r})
+from evalgate.bootstrap.clean_start import start_over
+start_over()
+from pathlib import Path
+from evalgate.adapters.judging.apart import GROUP, start_and_wait
+from evalgate.adapters.judging.bounds import Bounds
+from evalgate.adapters.judging.place import Place
+folder, probe, user = sys.argv[1:]
+assert os.environ["TOKEN"] == {secret!r}
+place = Place(Path(folder) / "judge", int(user) or None, GROUP)
+start_and_wait([sys.executable, "-I", probe, place.path, user], place, Bounds(wall=30))
+print(place.answer().decode())
+"""
+
+
+def for_everybody(folder):
+    """Whether another user gets to a folder."""
+    return all(each.stat().st_mode & 0o001 for each in (folder, *folder.parents))
+
+
+def an_open_python():
+    """An interpreter that other users may start; None where there is none."""
+    known = [Path(sys.base_prefix, "bin/python3"), Path("/usr/bin/python3")]
+    return next((str(each) for each in known if each.exists() and for_everybody(each.resolve().parent)), None)
+
+
+@pytest.fixture
+def seen(tmp_path_factory):
+    """What a process sees that is started as the judge is, by one that has a secret in its environment."""
+
+    def look(user):
+        folder = Path("/tmp") / f"evalgate-probe-{os.getpid()}-{user}"
+        folder.mkdir(mode=0o755)
+        try:
+            (folder / "downloads").mkdir(mode=0o755)
+            (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), group=GROUP))
+            (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), secret=SECRET))
+            python = an_open_python() if user else sys.executable
+            done = subprocess.run(
+                [python, "-I", folder / "parent.py", folder / "downloads", folder / "probe.py", str(user)],
+                env={"TOKEN": SECRET, "PATH": os.environ["PATH"]},
+                capture_output=True, text=True, check=False, timeout=60,
+            )  # fmt: skip
+        finally:
+            shutil.rmtree(folder)
+        assert done.returncode == 0, done.stderr
+        assert "said on" not in done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    return look
+
+
+def test_a_judge_of_the_same_user_finds_no_secret_where_its_parent_began(seen):
+    found = seen(0)
+    assert found["environ"] in ("", "PermissionError")
+    assert found["files"] == [0, 1, 2]
+    assert SECRET not in json.dumps(found)
+    if not IS_ROOT:  # root may read the memory of any process, which is why it does not stay root
+        assert found["mem"] == "PermissionError"
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root can make the judge another user")
+@pytest.mark.skipif(an_open_python() is None, reason="no interpreter here that another user may start")
+@pytest.mark.skipif(not for_everybody(ROOT), reason="the project lies where another user gets not")
+def test_a_judge_of_another_user_can_not_look_at_its_parent(seen):
+    found = seen(60_700)
+    assert (found["user"], found["groups"]) == (60_700, [])
+    assert [found[name] for name in ("environ", "mem", "fd", "cwd")] == ["PermissionError"] * 4
+    assert found["files"] == [0, 1, 2]
+
+
+def test_a_judge_that_breaks_off_is_told_with_what_it_was_reading(place):
+    program = ["/bin/sh", "-c", f"printf evals/bomb.yaml > {place.path}/reading; kill -SEGV $$"]
+    with pytest.raises(OverLimit, match=r"broke off, signal 11.*reading evals/bomb\.yaml"):
+        start_and_wait(program, place, Bounds(wall=30))
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root can make the judge another user")
+class TestTheUserOfAJudge:
+    """Which user a judge becomes, by who may read the workspace."""
+
+    @pytest.fixture
+    def folder(self):
+        folder = Path("/tmp") / f"evalgate-owner-{os.getpid()}"
+        folder.mkdir(mode=0o755)
+        os.chown(folder, 1001, 1001)
+        yield str(folder)
+        shutil.rmtree(folder)
+
+    def test_a_workspace_for_everybody(self, folder):
+        assert user_to_be([folder], folder) == 60_700
+
+    def test_a_workspace_for_its_owner_only(self, folder):
+        Path(folder).chmod(0o700)
+        assert user_to_be([folder], folder) == 1001
+
+    def test_a_workspace_for_root_only(self, folder):
+        Path(folder).chmod(0o700)
+        os.chown(folder, 0, 0)
+        assert user_to_be([folder], folder) is None
+
+    def test_something_needed_for_root_only(self, folder):
+        inner = Path(folder, "python")
+        inner.mkdir(mode=0o700)
+        assert user_to_be([folder, str(inner)], folder) is None

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+
+import pytest
+
+from evalgate.application.question import from_plain, to_plain
+from evalgate.application.request import Form, JudgeRequest
+from evalgate.errors import Location
+from evalgate.models.approval import ApprovalFile
+from evalgate.models.comparison import BaselineInfo, ChangedEvaluator, Drift
+from evalgate.models.template_file import TemplateFile
+from evalgate.models.triggering_run import TriggeringRun
+from evalgate.settings.limits import Limits
+
+DRIFT = Drift("exact", suites=True, evaluators=(ChangedEvaluator("regex", 1, 2),))
+REQUEST = JudgeRequest(
+    configs=("evals/\ud800 \u00fc.yaml",),
+    traces=("a", "b"),
+    baseline=BaselineInfo("drifted", "a" * 40, 3, "/tmp/b.zip", 2, DRIFT),
+    fail_on=("hard_fail",),
+    template=TemplateFile("t.j2", "{{ x }}"),
+    approvals=ApprovalFile("evalgate-approvals.yaml", bytes(range(256))),
+    proposed=ApprovalFile("p", b""),
+    notes=("one",),
+)
+
+
+def over(value):
+    """What arrives at the other end."""
+    return from_plain(json.loads(json.dumps(to_plain(value))))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        REQUEST,
+        JudgeRequest(),
+        Limits(traces=5, memory=7),
+        Form("k", 1_000, "https://x", TemplateFile("t", "")),
+        TriggeringRun(1, "pull_request", None, "", "b", "c" * 40, is_ours=False),
+        Location("f", 1, None),
+        ("a", 1, 1.5, None, True, b"\x00\xff", date(2026, 1, 2), datetime(2026, 1, 2, tzinfo=UTC)),
+        {"a": ("b",), "record": "x"},
+        frozenset({"a", "b"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_question_arrives_as_it_was_asked(value):
+    assert over(value) == value
+
+
+@pytest.mark.parametrize("name", ["os:system", "evalgatex.y:z", "subprocess:Popen"])
+def test_only_records_of_our_own_are_made(name):
+    with pytest.raises(ValueError, match="of our own"):
+        from_plain({"record": name, "fields": {}})
+
+
+def test_what_is_no_plain_data_can_not_be_asked():
+    with pytest.raises(TypeError, match="can't hold"):
+        to_plain(object())
