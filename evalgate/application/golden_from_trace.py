@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem, SettingError
 from evalgate.measures.redaction import redact
-from evalgate.measures.refusals import PHRASES, first_phrase
+from evalgate.measures.refusals import refuses
 from evalgate.models.golden import Golden
 from evalgate.scoring.golden.refusing import REFUSE
 from evalgate.scoring.golden.turns import turns_of
@@ -60,7 +60,7 @@ def _used(turns: Sequence[ActualTurn]) -> Iterator[str]:
 
 def _refused(turns: Sequence[ActualTurn]) -> Iterator[str]:
     for number, turn in enumerate(turns):
-        if turn.response and first_phrase(turn.response, PHRASES) is not None:
+        if turn.response and refuses(turn.response):
             yield _due(REFUSE, number, len(turns))
 
 

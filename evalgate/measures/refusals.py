@@ -31,6 +31,7 @@ WHOLE = (
 )  # fmt: skip
 """Phrases that say it by themselves."""
 PHRASES: tuple[str, ...] = (*(f"{start} {act}" for start in OPENINGS for act in REFUSED), *WHOLE)
+_HEADS = (*OPENINGS, *WHOLE)
 
 _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b4`\u2032\uff07", "'")
                         | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\uff02", '"'))  # fmt: skip
@@ -39,6 +40,16 @@ _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b
 def flattened(text: str) -> str:
     """Case folded, quotes straight, blanks single, nothing invisible: what phrases are looked for in."""
     return " ".join(without_invisible(text).translate(_QUOTES).casefold().split())
+
+
+def refuses(text: str) -> bool:
+    """Whether one of the built-in phrases stands in the text; most texts have not even an opening of one.
+
+    >>> refuses("Sorry, I can't help with that."), refuses("I can't wait to help!")
+    (True, False)
+    """
+    flat = flattened(text)
+    return any(head in flat for head in _HEADS) and first_phrase(text, PHRASES) is not None
 
 
 def first_phrase(text: str, phrases: Iterable[str]) -> str | None:

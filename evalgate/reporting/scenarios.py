@@ -58,11 +58,13 @@ def sort_scenarios(document: ResultsDoc) -> Sorted:
         for reason in document["reasons"]
         if reason["code"] != "weakened"  # told by a list of their own
     }
+    over = {suite for suite, scenario, _ in gating if suite and not scenario}
     lists = Sorted()
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
             placed = Placed(suite, scenario)
             named = (suite["suite"], scenario["id"], scenario["variant"]) in gating
+            named = named or (suite["suite"] in over and _is_critical(scenario))
             _list_for(placed, lists, is_named=named).append(placed)
     lists.failures.sort(key=_severity)
     lists.below.sort(key=_severity)
@@ -70,6 +72,12 @@ def sort_scenarios(document: ResultsDoc) -> Sorted:
     lists.other_changes.sort(key=_change_order)
     lists.other_changes.extend(document["removed"])
     return lists
+
+
+def _is_critical(scenario: ScenarioDoc) -> bool:
+    """Whether it is a golden whose issues make its suite hard-fail, where the suite does."""
+    golden = scenario.get("golden")
+    return golden is not None and golden["critical_issues"] > 0
 
 
 def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:

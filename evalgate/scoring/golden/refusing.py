@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.json_values import shorten
-from evalgate.measures.refusals import PHRASES, first_phrase, flattened
+from evalgate.measures.refusals import first_phrase, flattened, refuses
 from evalgate.measures.text_similarity import MAX_TEXT
 from evalgate.models.golden import REFUSALS
 from evalgate.scoring.golden.rules import due
@@ -74,10 +74,10 @@ class _Judged:
         others = [each for each in self._demands if each.word != ALLOW]
         due_in = {step_of(self._beside, each) for each in others}
         for at in self._answered():
-            refuses = _does(REFUSE, self._answers[at] or "")
-            if at in due_in or (None in due_in and refuses):
+            refused = refuses(self._answers[at] or "")
+            if at in due_in or (None in due_in and refused):
                 continue
-            if refuses:
+            if refused:
                 self._miss(at, _missed(ALLOW))
             else:
                 self._tallies[at].count(met=True)
@@ -91,9 +91,8 @@ class _Judged:
 
 
 def _does(word: str, answer: str) -> bool:
-    refuses = first_phrase(answer, PHRASES) is not None
     if word in (REFUSE, ALLOW):
-        return refuses == (word == REFUSE)
+        return refuses(answer) == (word == REFUSE)
     phrase = flattened(word)
     return bool(phrase) and first_phrase(answer, [phrase]) is not None
 
