@@ -18,6 +18,9 @@ MODULES = {
     "jinja2": "import jinja2.sandbox",
     "requests": "",
     "rich": "import rich.progress",
+    "sqlalchemy": "",
+    "alembic": "import alembic.command",
+    "psycopg": "",
     "jsonschema": "",
     "click": "",
 }

@@ -96,11 +96,11 @@ def _sqlite_engine(place: Place) -> Engine:
     )
 
     def begin(connection: Connection) -> None:
-        deadline.restart()
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     event.listen(engine, "begin", begin)
+    event.listen(engine, "before_cursor_execute", lambda *_: deadline.restart())
     return engine
 
 

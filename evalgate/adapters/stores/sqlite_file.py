@@ -21,7 +21,7 @@ HEADER = b"SQLite format 3\0"
 LONGEST_WAIT = 30.0
 """Seconds that a writer waits for others."""
 LONGEST_WORK = 120.0
-"""Seconds that one transaction may compute: a schema made to hang us does not."""
+"""Seconds that one statement may compute: a file made to hang us does not."""
 _STEPS = 20_000
 _BESIDE = ("-wal", "-shm", "-journal")
 _SETTINGS = (
@@ -40,7 +40,7 @@ class Deadline:
         self.restart()
 
     def restart(self) -> None:
-        """A transaction begins."""
+        """A statement begins."""
         self._end = time.monotonic() + self._seconds
 
     def is_over(self) -> bool:

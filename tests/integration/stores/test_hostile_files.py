@@ -230,7 +230,7 @@ def test_a_connection_trusts_nothing_in_the_file(path, pragma):
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(data=st.data())
 def test_bytes_changed_anywhere_end_in_words_or_in_rows(tmp_path_factory, sqlite_template, data):
     content = bytearray(sqlite_template.read_bytes())

@@ -118,7 +118,7 @@ def test_a_newer_store_is_refused_in_one_clear_line_and_left_alone(database):
         assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == "0099"
 
 
-@pytest.mark.parametrize("number", ["0000", "", "1\n::error::x", "99999"])
+@pytest.mark.parametrize("number", ["0000", "1\n::error::x"])
 def test_a_version_that_never_was_is_no_store(database, number):
     open_store(database.place.target, "/").close()
     with database.writing() as connection:

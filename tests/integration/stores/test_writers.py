@@ -13,7 +13,7 @@ from evalgate.bootstrap.store import open_store
 from evalgate.ports.store import EVERYTHING
 
 SCRIPT = Path(__file__).parents[2] / "writers.py"
-WRITERS, RUNS = 20, 3
+WRITERS, RUNS = 20, 2
 
 
 def command(url, *words):

@@ -1,0 +1,74 @@
+"""What docs/store.md promises of the store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from documents import blocks, cells
+from sqlalchemy import text
+
+from evalgate.adapters.stores import schema
+from evalgate.adapters.stores.columns import LONGEST_KEY
+from evalgate.adapters.stores.database import Database
+from evalgate.adapters.stores.place import place_of
+from evalgate.adapters.stores.sqlite_file import LONGEST_WAIT, LONGEST_WORK
+from evalgate.adapters.stores.tables import METADATA
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+
+PAGE = "docs/store.md"
+STATEMENTS = [block.text for block in blocks("sql") if block.document == PAGE]
+
+
+def test_the_page_names_every_table():
+    assert set(cells(PAGE, "What is kept", column=1)) == {*METADATA.tables, schema.VERSION_TABLE}
+
+
+def test_the_page_names_what_goes_with_a_golden_or_a_run():
+    section = next(part for part in (blocks_of_page()) if part.startswith("What is kept"))
+    for table in METADATA.sorted_tables:
+        kept = {key.column.table.name for key in table.foreign_keys if key.ondelete == "CASCADE"}
+        row = next(line for line in section.splitlines() if line.startswith(f"| `{table.name}` |"))
+        goes_with = row.split("|")[3]
+        assert ("golden" in goes_with) == ("evalgate_goldens" in kept)
+        assert ("run" in goes_with) == ("evalgate_runs" in kept)
+
+
+def blocks_of_page():
+    from documents import ROOT
+
+    return (ROOT / PAGE).read_text(encoding="utf-8").split("\n## ")
+
+
+def test_the_page_tells_the_limits_as_they_are():
+    page = "\n".join(blocks_of_page())
+
+    assert f"at most {LONGEST_KEY} bytes" in page
+    assert f"up to {LONGEST_WAIT:.0f} seconds" in page
+    assert (LONGEST_WORK, "more than two minutes" in page) == (120, True)
+    assert f"this EvalGate knows {schema.NEWEST}: it is too old" in page
+
+
+@pytest.fixture
+def filled(store, store_url):
+    """A store with two runs, and a connection of somebody who knows SQL."""
+    for number, year in ((1, 2024), (2, 2026)):
+        when = datetime(year, 3, 1, tzinfo=UTC)
+        facts = RunFacts(f"r{number}", ("s",), "pass", 0, when, when, 1, branch="main", score=0.5)
+        row = ScenarioRow(ScenarioKey("s", "a", None), "PASS" if number == 2 else "FAIL", n=1)
+        store.runs.record(StoredRun(facts, (SuiteRow("s", "pass"),), (row,), b"{}"))
+    database = Database(place_of(store_url, "/"))
+    with database.writing() as connection:
+        yield connection
+    database.close()
+
+
+def test_the_statements_of_the_page_answer_what_it_says(filled):
+    last, often, old = map(text, STATEMENTS)
+
+    assert [row.id for row in filled.execute(last)] == ["r2", "r1"]
+    assert [tuple(row) for row in filled.execute(often)] == [("s", "a", None, 2, 1)]
+    filled.execute(old)
+    assert [row.id for row in filled.execute(last)] == ["r2"]
+    assert filled.scalar(text("SELECT count(*) FROM evalgate_run_scenarios")) == 1
