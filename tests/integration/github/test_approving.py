@@ -496,6 +496,27 @@ def test_a_pull_request_of_the_same_commit_into_another_branch_lends_no_report(h
     assert approve(hub.say(COMMAND, "bob")).exit_code == 0, "an earlier one of the branch is another change"
 
 
+def test_on_a_forks_pull_request_it_is_the_same_but_no_check_is_written(hub, act, approve, workspace, head):
+    pull = hub.state["pulls"]["8"]
+    hub.state["commits"][pull["head"]["sha"]].update(author="mallory", committer="mallory")
+    run = next(each for each in hub.state["runs"] if each["id"] == 9001)
+    run.update(head_branch="main", head_sha=pull["head"]["sha"], head_repository_id=FORK, actor="mallory")
+    record(workspace, trace(tool="other"))
+    assert act(pr=8, token="ghs_readonly", **KEY).exit_code == 1
+    own = hub.say(COMMAND, "mallory", issue_number=8)
+    hub.state["collaborators"]["mallory"] = "write"
+    refused(approve(own), "who has a part in the change")
+    hub.state["tokens"]["ghs_write"]["permissions"]["checks"] = "write"
+    told = approve(hub.say(COMMAND, "bob", issue_number=8), check_run="true")
+    assert (told.exit_code, [each["type"] for each in told.annotations]) == (0, ["notice"])
+    assert hub.state["check_runs"] == []
+    [comment] = hub.comments_of("github-actions[bot]")
+    assert comment["issue_number"] == 8
+    assert "a fork's own run" in comment["body"]
+    started_over = {"GITHUB_RUN_ATTEMPT": "2"}
+    assert act(pr=8, token="ghs_readonly", variables=started_over, **KEY).exit_code == 0
+
+
 def test_an_issue_is_no_pull_request(hub, failing, approve):
     comment = {**hub.say(COMMAND, "bob"), "issue_number": 4_000}
     assert approve(comment).exit_code == 0
