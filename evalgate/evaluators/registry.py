@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
+from evalgate.models.golden_result import DIMENSION_TYPE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -57,6 +59,10 @@ KINDS: dict[str, tuple[str, str]] = {
 }
 
 
+GOLDEN_VERSION = 1
+"""It rises when the same trace could score otherwise beside the same golden."""
+
+
 class OwnKinds(Protocol):
     """Evaluators that do not come with the gate."""
 
@@ -103,6 +109,6 @@ def _own_class(kind: str) -> type[Evaluator] | None:
 
 
 def versions() -> dict[str, int]:
-    """The version of every built-in evaluator, and of each own one that a suite has named."""
+    """The version of every built-in evaluator, of what scores goldens, and of each own one that was named."""
     own = {kind: found.version for kind, found in _named.items()}
-    return dict(sorted({**dict.fromkeys(KINDS, 1), **own}.items()))
+    return dict(sorted({**dict.fromkeys(KINDS, 1), DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))
