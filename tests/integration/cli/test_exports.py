@@ -36,6 +36,7 @@ def ids(said):
     return list(dict.fromkeys(json.loads(line)["evaluation_id"] for line in said.out.splitlines()))
 
 
+@ON_SQLITE
 def test_exports_are_named_by_the_time(verbs, store):
     fill(store)
     for form in ("jsonl", "csv", "json"):
@@ -98,6 +99,7 @@ def test_the_last_day_there_is_may_be_asked_for(verbs):
     assert verbs("export", "csv", "-o", "-", "--since", "0001-01-01", "--until", "9999-12-31").code == 0
 
 
+@ON_SQLITE
 def test_csv_is_harmless_in_a_spreadsheet(verbs, store):
     fill(store)
     verbs("export", "csv", "-o", "x.csv")

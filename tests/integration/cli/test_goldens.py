@@ -61,48 +61,46 @@ def test_a_golden_that_is_stored_already_is_not_added_again(verbs):
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 
 
+MISTAKES = [
+    (
+        ["add"],
+        "there is no golden to add (give --id with --user and --response, or --from-trace, or --file)",
+    ),
+    (["add", "--id", ""], "`id` must have"),
+    (["add", "--id", "x", "--file", "x.yaml"], "leave the flags of fields and --id out"),
+    (["add", "--from-trace", "gone.json"], "no trace file at 'gone.json'"),
+    (["add", "--id", "x", "--user", "a" * 100_001], "at most 100000 characters"),
+    (["update", "greet"], "nothing to change was said"),
+    (["list", "--limit", "0"], "--limit takes a number from 1 to 10,000, not 0"),
+    (["list", "--offset", "-1"], "--offset takes a number from 0 on, not -1"),
+    (["show", "gret"], "the store has no golden `gret` (did you mean `greet`?)"),
+    (["update", "gret", "--title", "x"], "(did you mean `greet`?)"),
+    (["delete", "gret"], "(did you mean `greet`?)"),
+    (["suite", "add", "x"], "a regression suite names goldens (give --golden, --tag or --intent)"),
+    (["suite", "add", "x", "--golden", "gret"], "(did you mean `greet`?)"),
+    (["suite", "add", "x", "--tag", "t", "--passing-score", "1.5"], "a number from 0 to 1, not 1.5"),
+    (["suite", "add", "x", "--tag", "t", "--passing-score", "nan"], "a number from 0 to 1, not nan"),
+    (["suite", "add", "x", "--tag", "t", "--critical-issues", "-1"], "a whole number from 0 on, not -1"),
+    (["suite", "add", "", "--tag", "t"], "1 to 200 characters"),
+    (["suite", "add", "x", "--tag", "t" * 201], "at most 200 characters"),
+    (
+        ["suite", "show", "nightli"],
+        "the store has no regression suite `nightli` (did you mean `nightly`?)",
+    ),
+    (["suite", "update", "nightli", "--tag", "x"], "(did you mean `nightly`?)"),
+    (["suite", "update", "nightly"], "nothing to change was said"),
+    (["suite", "delete", "nightli"], "(did you mean `nightly`?)"),
+]
+
+
 @ON_SQLITE
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (
-            ["add"],
-            "there is no golden to add (give --id with --user and --response, or --from-trace, or --file)",
-        ),
-        (["add", "--id", ""], "`id` must have"),
-        (["add", "--id", "x", "--file", "x.yaml"], "leave the flags of fields and --id out"),
-        (["add", "--from-trace", "gone.json"], "no trace file at 'gone.json'"),
-        (["add", "--id", "x", "--user", "a" * 100_001], "at most 100000 characters"),
-        (["update", "greet"], "nothing to change was said"),
-        (["list", "--limit", "0"], "--limit takes a number from 1 to 10,000, not 0"),
-        (["list", "--offset", "-1"], "--offset takes a number from 0 on, not -1"),
-        (["show", "gret"], "the store has no golden `gret` (did you mean `greet`?)"),
-        (["update", "gret", "--title", "x"], "(did you mean `greet`?)"),
-        (["delete", "gret"], "(did you mean `greet`?)"),
-        (["suite", "add", "x"], "a regression suite names goldens (give --golden, --tag or --intent)"),
-        (["suite", "add", "x", "--golden", "gret"], "(did you mean `greet`?)"),
-        (["suite", "add", "x", "--tag", "t", "--passing-score", "1.5"], "a number from 0 to 1, not 1.5"),
-        (["suite", "add", "x", "--tag", "t", "--passing-score", "nan"], "a number from 0 to 1, not nan"),
-        (["suite", "add", "x", "--tag", "t", "--critical-issues", "-1"], "a whole number from 0 on, not -1"),
-        (["suite", "add", "", "--tag", "t"], "1 to 200 characters"),
-        (["suite", "add", "x", "--tag", "t" * 201], "at most 200 characters"),
-        (
-            ["suite", "show", "nightli"],
-            "the store has no regression suite `nightli` (did you mean `nightly`?)",
-        ),
-        (["suite", "update", "nightli", "--tag", "x"], "(did you mean `nightly`?)"),
-        (["suite", "update", "nightly"], "nothing to change was said"),
-        (["suite", "delete", "nightli"], "(did you mean `nightly`?)"),
-    ],
-    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
-)
-def test_what_can_not_be_meant_is_one_clear_line(verbs, words, reason):
+def test_what_can_not_be_meant_is_one_clear_line(verbs):
     verbs(*GREET)
     verbs("goldens", "suite", "add", "nightly", "--golden", "greet")
-    said = verbs("goldens", *words, code=2)
-    assert reason in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    for words, reason in MISTAKES:
+        said = verbs("goldens", *words, code=2)
+        assert reason in said.err, words
+        assert (said.err.count("\n"), said.out) == (1, ""), words
 
 
 @ON_SQLITE

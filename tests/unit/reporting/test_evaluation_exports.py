@@ -118,14 +118,14 @@ def test_a_line_tells_one_turn_and_what_is_known_around_it():
     assert first["conversation"]["statistics"]["total_cost_usd"] == 0.0125
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.lists(EVALUATION, max_size=3))
 def test_json_lines_read_back_to_the_same_entries(evaluations):
     found = many(evaluations)
     assert read_evaluation_lines(lines_of(found), "x.jsonl") == (found, [])
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.lists(EVALUATION, max_size=3), st.randoms(use_true_random=False))
 def test_json_lines_may_stand_in_any_order(evaluations, chance):
     found = many(evaluations)
@@ -211,7 +211,7 @@ def test_a_row_has_three_decimals_and_empty_cells_for_the_unknown():
     assert row["time"] == "2025-12-31T22:40:49Z"
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.lists(EVALUATION, max_size=4))
 def test_rows_read_back_to_the_same_rows(evaluations):
     text = evaluation_rows(many(evaluations))
