@@ -67,10 +67,10 @@ def write(folder: Path, *, seed: int, word: str = "order", required: str = "fals
         each.mkdir(parents=True, exist_ok=True)
     (evals / "support.yaml").write_text(SUPPORT.replace("WORD", word).replace("REQUIRED", required))
     (evals / "spans.yaml").write_text(SPANS)
-    (traces / "lines.jsonl").write_bytes(b"".join(_lines(draw, 150)))
-    (traces / "same_time.jsonl").write_bytes(b"".join(_lines(draw, 90, latency=2.5)))
-    (traces / "later.jsonl.gz").write_bytes(gzip.compress(b"".join(_lines(draw, 150)), mtime=0))
-    for number in range(25):
+    (traces / "lines.jsonl").write_bytes(b"".join(_lines(draw, 90)))
+    (traces / "same_time.jsonl").write_bytes(b"".join(_lines(draw, 50, latency=2.5)))
+    (traces / "later.jsonl.gz").write_bytes(gzip.compress(b"".join(_lines(draw, 60)), mtime=0))
+    for number in range(15):
         recording = json.dumps(recorded(draw, number), indent=1)
         (traces / "single" / f"{number}.json").write_text(recording if number % 9 else recording[:-5])
     for number in range(6):
@@ -79,6 +79,17 @@ def write(folder: Path, *, seed: int, word: str = "order", required: str = "fals
         for half, found in enumerate(([first, *rest[:1]], rest[1:])):
             document = span_containers.envelope(*(span_containers.otlp_span(row, trace) for row in found))
             (spans / f"{half}-{number}.json").write_text(json.dumps(document))
+
+
+def write_few(folder: Path) -> None:
+    """Six recordings in one file, and three suites that read it."""
+    (folder / "evals").mkdir()
+    lines = [json.dumps(recorded(Random(number), number)) for number in range(6)]
+    (folder / "lines.jsonl").write_text("\n".join(lines))
+    for name in ("one", "two", "three"):
+        checks = "[{type: output_contains, value: order, required: true}]"
+        scenarios = f"scenarios:\n  - id: '*'\n    assertions: {checks}\n"
+        (folder / "evals" / f"{name}.yaml").write_text(f"suite: {name}\ntraces: [../lines.jsonl]\n{scenarios}")
 
 
 def _lines(draw: Random, count: int, **fields: Any) -> list[bytes]:

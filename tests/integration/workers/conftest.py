@@ -29,6 +29,18 @@ def judged_again(judged: Judged, tmp_path_factory: pytest.TempPathFactory) -> Ju
     return _judged(folder, ["--baseline", baseline], seed=2, word="refunded", required="true")
 
 
+@pytest.fixture(scope="session")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """A few recordings, judged by three suites: a batch each."""
+    from leavings import Judged
+
+    folder = tmp_path_factory.mktemp("few")
+    many_recordings.write_few(folder)
+    ran = evalgate(folder, ["--jobs", "1"])
+    assert ran.code == 1, ran.stderr
+    return Judged(folder, [], left_in(folder / ".evalgate"))
+
+
 def _judged(folder: Path, arguments: list[str], *, seed: int = 1, **rules: str) -> Judged:
     from leavings import Judged
 

@@ -8,15 +8,14 @@ from leavings import left_in, ran
 from shards_of import merged, shard
 
 
-@pytest.mark.parametrize("jobs", ["2", "3"])
-def test_several_processes_leave_what_one_leaves(judged_again, jobs):
+def test_several_processes_leave_what_one_leaves(judged_again):
     folder, arguments, left = judged_again
-    code, said = ran(folder, "run", *arguments, "--jobs", jobs, "--output-dir", f"jobs-{jobs}")
+    code, said = ran(folder, "run", *arguments, "--jobs", "3", "--output-dir", "jobs-3")
     assert code == 1, said
-    assert left_in(folder / f"jobs-{jobs}") == left
+    assert left_in(folder / "jobs-3") == left
 
 
-@pytest.mark.parametrize("of", [1, 3, 5])
+@pytest.mark.parametrize("of", [1, 5])
 def test_any_number_of_shards_leaves_what_one_run_leaves(judged, of):
     shards = [shard(judged, number, of) for number in range(1, of + 1)]
     assert merged(judged, shards[::-1], f"of-{of}") == (1, judged.left)

@@ -12,13 +12,13 @@ from shards_of import merged, said, shard
 
 
 @pytest.fixture(scope="module")
-def shards(judged):
-    return [shard(judged, number, 3) for number in (1, 2, 3)]
+def shards(few):
+    return [shard(few, number, 3) for number in (1, 2, 3)]
 
 
-def refused(judged, *words):
+def refused(few, *words):
     """What a merge says that ends in exit code 2."""
-    code, told = said(judged.folder, "merge", *words, "--output-dir", "refused", "-q")
+    code, told = said(few.folder, "merge", *words, "--output-dir", "refused", "-q")
     assert code == 2, told
     return told
 
@@ -50,8 +50,8 @@ def of_largest_batch(change):
     return changed
 
 
-def test_a_missing_shard_is_cannot_judge_and_tells_nothing_of_the_rest(judged, shards):
-    code, left = merged(judged, [shards[0], shards[2]], "missing")
+def test_a_missing_shard_is_cannot_judge_and_tells_nothing_of_the_rest(few, shards):
+    code, left = merged(few, [shards[0], shards[2]], "missing")
     results = json.loads(left["results.json"])
     assert code == 3
     assert (results["verdict"], results["exit_code"], results["suites"]) == ("cannot_judge", 3, [])
@@ -61,39 +61,39 @@ def test_a_missing_shard_is_cannot_judge_and_tells_nothing_of_the_rest(judged, s
     assert "baseline.zip" not in left
 
 
-def test_report_only_spares_the_exit_code_of_a_missing_shard(judged, shards):
-    code, told = said(judged.folder, "merge", str(shards[0]), "--report-only", "--output-dir", "spared")
+def test_report_only_spares_the_exit_code_of_a_missing_shard(few, shards):
+    code, told = said(few.folder, "merge", str(shards[0]), "--report-only", "--output-dir", "spared")
     assert code == 0
     assert "shards 2, 3 of 3 are missing" in told
 
 
-def test_a_shard_that_is_there_twice_is_refused(judged, shards):
-    copy = judged.folder / "copy.zip"
+def test_a_shard_that_is_there_twice_is_refused(few, shards):
+    copy = few.folder / "copy.zip"
     shutil.copy(shards[0], copy)
-    told = refused(judged, *map(str, [*shards, copy]))
+    told = refused(few, *map(str, [*shards, copy]))
     assert "shard 1/3 is here twice" in told
 
 
-def test_shards_of_another_number_are_refused(judged, shards):
-    other = shard(judged, 2, 2)
-    assert "shard 2/2" in refused(judged, *map(str, [shards[0], other, shards[2]]))
+def test_shards_of_another_number_are_refused(few, shards):
+    other = shard(few, 2, 2)
+    assert "shard 2/2" in refused(few, *map(str, [shards[0], other, shards[2]]))
 
 
-def test_shards_of_other_suites_are_refused(judged, shards):
-    told = refused(judged, *map(str, shards), "--config", "evals/spans.yaml")
+def test_shards_of_other_suites_are_refused(few, shards):
+    told = refused(few, *map(str, shards), "--config", "evals/one.yaml")
     assert "judged by other suites" in told
     assert "--config" in told
 
 
-def test_shards_beside_another_baseline_are_refused(judged, shards):
-    told = refused(judged, *map(str, shards), "--baseline", ".evalgate/results.json")
+def test_shards_beside_another_baseline_are_refused(few, shards):
+    told = refused(few, *map(str, shards), "--baseline", ".evalgate/results.json")
     assert "beside another baseline" in told
 
 
-def test_shards_without_traces_make_no_baseline(judged):
-    bare = str(shard(judged, 1, 1, "--no-baseline-zip"))
-    assert "keep no traces" in refused(judged, bare)
-    code, _ = said(judged.folder, "merge", bare, "--no-baseline-zip", "--output-dir", "bare")
+def test_shards_without_traces_make_no_baseline(few):
+    bare = str(shard(few, 1, 1, "--no-baseline-zip"))
+    assert "keep no traces" in refused(few, bare)
+    code, _ = said(few.folder, "merge", bare, "--no-baseline-zip", "--output-dir", "bare")
     assert code == 1
 
 
@@ -109,8 +109,8 @@ def test_shards_without_traces_make_no_baseline(judged):
         ({"schema": "evalgate.shard/2"}, "no shard that can be merged"),
     ],
 )
-def test_a_heading_of_another_run_is_refused(judged, shards, tmp_path, fields, told):
-    assert told in refused(judged, *altered(shards, tmp_path, of_head(**fields)))
+def test_a_heading_of_another_run_is_refused(few, shards, tmp_path, fields, told):
+    assert told in refused(few, *altered(shards, tmp_path, of_head(**fields)))
 
 
 @pytest.mark.parametrize(
@@ -129,35 +129,35 @@ def test_a_heading_of_another_run_is_refused(judged, shards, tmp_path, fields, t
         lambda found: found["checks"][0].__setitem__(2, "splendid"),
     ],
 )
-def test_a_batch_that_no_run_leaves_is_refused(judged, shards, tmp_path, change):
+def test_a_batch_that_no_run_leaves_is_refused(few, shards, tmp_path, change):
     words = altered(shards, tmp_path, of_largest_batch(change))
-    assert "no shard that can be merged" in refused(judged, *words)
+    assert "no shard that can be merged" in refused(few, *words)
 
 
-def test_a_missing_or_damaged_member_is_refused(judged, shards, tmp_path):
+def test_a_missing_or_damaged_member_is_refused(few, shards, tmp_path):
     for change in (
         lambda name, content: b"" if name == "found.jsonl" else content,
         lambda name, content: content[:-10] if name == "found.jsonl" else content,
         lambda name, content: content[7:] if name == "traces.jsonl" else content,
         lambda name, content: b"{" if name == "shard.json" else content,
     ):
-        assert "no shard that can be merged" in refused(judged, *altered(shards, tmp_path, change))
+        assert "no shard that can be merged" in refused(few, *altered(shards, tmp_path, change))
 
 
-def test_what_is_no_shard_is_refused(judged, tmp_path):
+def test_what_is_no_shard_is_refused(few, tmp_path):
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 nothing")
-    assert "no shard that can be merged" in refused(judged, str(tmp_path / "x.zip"))
-    assert "no shard at 'nowhere'" in refused(judged, "nowhere")
+    assert "no shard that can be merged" in refused(few, str(tmp_path / "x.zip"))
+    assert "no shard at 'nowhere'" in refused(few, "nowhere")
 
 
 @pytest.mark.parametrize("share", ["0/3", "4/3", "1/0", "1", "a/b", "1/5000", "-1/3"])
-def test_a_share_that_can_not_be_is_wrong_usage(judged, share):
-    code, told = said(judged.folder, "run", f"--shard={share}")
+def test_a_share_that_can_not_be_is_wrong_usage(few, share):
+    code, told = said(few.folder, "run", f"--shard={share}")
     assert code == 2
     assert "--shard" in told
 
 
-def test_no_secret_of_a_trace_stands_in_a_shard_whole(judged, shards):
+def test_no_secret_of_a_trace_stands_in_a_shard_whole(few, shards):
     from many_recordings import SECRET
 
     for path in shards:
