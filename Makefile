@@ -57,7 +57,7 @@ check: .venv/.ready
 bench: .venv/.ready
 	$(BIN)/python -m compileall -q evalgate
 	$(BIN)/python -m evalgate.adapters.compiled_templates
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --write
 	$(BIN)/python benchmarks/reading.py
 
 lock: | python

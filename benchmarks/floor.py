@@ -1,21 +1,49 @@
-"""The least a judge could do: decode each line, six hard-coded checks, a weighted score, one summary.
+"""The least a judge could do: decode each line, six checks, a weighted score, one summary.
 
-It reads no suite, knows one format, compares with nothing, explains nothing and trusts its input.
+It reads no suite, knows one format, compares with nothing, explains nothing and trusts its input. The checks
+are hard-coded; with `--generic` what they look at is found by expressions, compiled as the gate's are.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WANTED = ("get_order", "check_policy", "issue_refund")
 WEIGHTS = (1, 1, 2, 3, 1, 1)
 TOTAL = sum(WEIGHTS)
 THRESHOLD = 0.8
 ORDER = re.compile(r"order [A-Z]\d{6}\b")
+PATHS = (
+    *("messages[-1].content", "metadata.status", "messages[].tool_calls[].name"),
+    *("cost_usd", "latency_seconds"),
+)
+
+Found = tuple[str, str, list[str], float, float]
+
+
+def look(trace: dict[str, Any]) -> Found:
+    """What the checks look at."""
+    messages = trace["messages"]
+    names = [
+        call["name"] for message in messages if "tool_calls" in message for call in message["tool_calls"]
+    ]
+    status = trace["metadata"]["status"]
+    return messages[-1]["content"], status, names, trace["cost_usd"], trace["latency_seconds"]
+
+
+def looking_by_expressions() -> Callable[[dict[str, Any]], Found]:
+    """The same by expressions."""
+    from evalgate.measures.queries import Query
+
+    answer, status, names, cost, latency = (Query(path).search_value for path in PATHS)
+    return lambda trace: (answer(trace), status(trace), names(trace), cost(trace), latency(trace))
 
 
 def in_order(names: list[str]) -> bool:
@@ -24,20 +52,16 @@ def in_order(names: list[str]) -> bool:
     return all(name in rest for name in WANTED)
 
 
-def score(trace: dict[str, Any]) -> float:
+def score(found: Found) -> float:
     """The weighted share of checks that hold."""
-    messages = trace["messages"]
-    answer = messages[-1]["content"]
-    names = [
-        call["name"] for message in messages if "tool_calls" in message for call in message["tool_calls"]
-    ]
+    answer, status, names, cost, latency = found
     held = (
         "has been refunded" in answer,
         ORDER.search(answer) is not None,
-        trace["metadata"]["status"] == "refunded",
+        status == "refunded",
         in_order(names),
-        trace["cost_usd"] <= 0.05,  # noqa: PLR2004 - hard-coded is the point
-        trace["latency_seconds"] <= 20,  # noqa: PLR2004 - as above
+        cost <= 0.05,  # noqa: PLR2004 - hard-coded is the point
+        latency <= 20,  # noqa: PLR2004 - as above
     )
     return sum(weight for weight, holds in zip(WEIGHTS, held, strict=True) if holds) / TOTAL
 
@@ -46,9 +70,10 @@ def main() -> None:
     """Prints how many traces of a file pass, and the mean score."""
     total = passed = 0
     summed = 0.0
+    find = looking_by_expressions() if "--generic" in sys.argv else look
     with open(sys.argv[1], "rb") as file:  # noqa: PTH123 - pathlib would be a tenth of the run
         for line in file:
-            figure = score(orjson.loads(line))
+            figure = score(find(orjson.loads(line)))
             total += 1
             summed += figure
             passed += figure >= THRESHOLD

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 
 class Usage(NamedTuple):
@@ -22,12 +23,16 @@ class UnexpectedExitError(Exception):
     """A measured command did not end as it should have."""
 
 
-def once(arguments: Sequence[str], exits: Sequence[int] = (0,)) -> Usage:
-    """Runs Python with `arguments`, output dropped, the way an installed command runs: with .pyc files."""
+def once(arguments: Sequence[str], exits: Sequence[int] = (0,), output: Path | None = None) -> Usage:
+    """Runs Python with `arguments` the way an installed command runs: with .pyc files.
+
+    What it prints goes into the file `output`, if anywhere.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    process = subprocess.Popen(
-        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    with open(output or os.devnull, "wb") as out:  # noqa: PTH123  (the null device has no Path of its own)
+        process = subprocess.Popen(
+            [sys.executable, *arguments], env=environment, stdout=out, stderr=subprocess.DEVNULL
+        )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in exits:

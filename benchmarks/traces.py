@@ -26,14 +26,15 @@ WORDS = tuple(
 )
 
 
-def write(path: Path, count: int) -> None:
-    """`count` traces, one a line."""
+def write(path: Path, count: int, scenarios: int = SCENARIOS) -> None:
+    """`count` traces of so many scenarios, one a line."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
-            file.write(json.dumps(trace(number), ensure_ascii=False, separators=(",", ":")) + "\n")
+            line = json.dumps(trace(number, scenarios), ensure_ascii=False, separators=(",", ":"))
+            file.write(f"{line}\n")
 
 
-def trace(number: int) -> dict[str, Any]:
+def trace(number: int, scenarios: int = SCENARIOS) -> dict[str, Any]:
     """One trace; each check fails in a share of them."""
     draw = Random(f"{SEED}/{number}")
     order = f"{draw.choice('ABC')}{draw.randrange(10**6):06d}"
@@ -47,8 +48,8 @@ def trace(number: int) -> dict[str, Any]:
     return {
         "schema": "evalgate.trace/1",
         "trace_id": f"trace-{number:07d}",
-        "scenario_id": f"case-{number % SCENARIOS:03d}",
-        "trial": number // SCENARIOS,
+        "scenario_id": f"case-{number % scenarios:03d}",
+        "trial": number // scenarios,
         "model": "small-1",
         "provider": "bench",
         "messages": [

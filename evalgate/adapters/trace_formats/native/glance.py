@@ -10,12 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER
+from evalgate.adapters.trace_formats.native.plain import read_plain
 from evalgate.adapters.trace_formats.strict_json import CONTAINERS, require_shallow
 from evalgate.errors import TraceError
 from evalgate.models.glance import Glance
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import Message, Response, ToolCall
+    from evalgate.models.trace import Response
 
 MOST = 10_000
 """Messages and calls beyond which a conversation is not plain."""
@@ -59,7 +60,7 @@ def glance_at(document: dict[str, Any]) -> Plain | None:
         return None
     if waiting or len(called) > MOST:
         return None
-    glance = Glance(called, len(messages), turns, partial(_read, document))
+    glance = Glance(called, len(messages), turns, partial(read_plain, messages))
     return Plain(
         glance, _response(messages, response), first["content"] if first["role"] == "system" else None
     )
@@ -122,12 +123,3 @@ def _is_input(message: dict[str, Any], role: Any) -> bool:
 def _response(messages: list[dict[str, Any]], index: int | None) -> Response:
     content = None if index is None else messages[index]["content"]
     return {"content": content, "finish_reason": None, "message_index": index}
-
-
-def _read(document: dict[str, Any]) -> tuple[list[Message], list[ToolCall]]:
-    """The messages after all, read with care."""
-    from evalgate.adapters.trace_formats.native.messages import read_conversation
-    from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
-
-    conversation = read_conversation(document, UnknownFields())
-    return conversation.messages, conversation.calls

@@ -1,0 +1,63 @@
+"""What many scenarios cost beside their traces: loaded as a baseline, and told in a comment."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import measure
+import traces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).resolve().parent
+COUNT = 10_000
+TIMES = 5
+
+
+def lines(folder: Path) -> list[str]:
+    """The figures, a line each."""
+    from evalgate.application.own_words import Wording, write_comment
+    from evalgate.reporting.exports.results_json import load
+    from evalgate.reporting.render import render_summary
+
+    content = results(folder)
+    document = load(content)
+    wording = Wording("bench/gate", 60_000, None)
+    loading = best(lambda: load(content, whole=False))
+    comment = best(lambda: write_comment(document, wording))
+    summary = best(lambda: render_summary(document))
+    return [
+        f"- A baseline of {COUNT:,} scenarios, {len(content) / 1e6:.0f} MB: {loading:.0f} ms (to reach: 60).",
+        f"- Their comment: {comment:.0f} ms; their job summary: {summary:.0f} ms.",
+    ]
+
+
+def results(folder: Path) -> bytes:
+    """The results of a run in which every trace is a scenario of its own."""
+    file, output = folder / "scenarios.jsonl", folder / "scenarios"
+    traces.write(file, COUNT, scenarios=COUNT)
+    words = ["-m", "evalgate", "run", str(HERE / "suite.yaml"), "--traces", str(file), "--no-baseline-zip"]
+    measure.once([*words, "--quiet", "--output-dir", str(output)], (0, 1))
+    return (output / "results.json").read_bytes()
+
+
+def best(work: Callable[[], object]) -> float:
+    """Milliseconds of CPU, the least of several times."""
+    least = float("inf")
+    for _ in range(TIMES):
+        before = time.process_time()
+        work()
+        least = min(least, time.process_time() - before)
+    return least * 1e3
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    sys.path.append(str(HERE.parent))
+    with tempfile.TemporaryDirectory() as scratch:
+        print("\n".join(lines(Path(scratch))))
