@@ -9,8 +9,10 @@ EvalGateError                 70  our bug, unless a subclass says otherwise
 |   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
 |   `-- OverLimit                 a bound of the run was passed (`over_limit`)
 |-- ShardMissing               3  a part of a run is not there
+|-- RulesMissing                3  rules that were to decide are not at hand
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
 `-- Unreachable                4  GitHub or a store did not answer, or not as promised
+    |-- RulesUnreachable          rules that were to decide, as GitHub did not answer
     |-- Forbidden                 the token may not do this
     |-- NotFound                  there is no such thing
     `-- StoreUnreachable          a store that can't be read or written
@@ -110,6 +112,13 @@ class ShardMissing(EvalGateError):
     code = "missing_shard"
 
 
+class RulesMissing(EvalGateError):
+    """The rules that were to decide are not at hand, and no others may."""
+
+    exit_code = 3
+    code = "no_baseline"
+
+
 class TraceError(EvalGateError):
     """A trace that can't be read. The caller turns it into a result; it never ends the run."""
 
@@ -122,6 +131,10 @@ class Unreachable(EvalGateError):
 
     exit_code = 4
     code = "unreachable"
+
+
+class RulesUnreachable(Unreachable):
+    """The rules that were to decide, as GitHub did not answer."""
 
 
 class Forbidden(Unreachable):

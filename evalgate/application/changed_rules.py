@@ -87,11 +87,16 @@ def remarks(weakenings: Weakenings | None) -> list[Problem]:
     return list(remarks_on(weakenings))
 
 
-def changed_rules(configuration: Configuration, known: KnownBaseline, shelf: Shelf) -> ChangedRules:
-    """The rules on both sides, as far as the baseline keeps its own."""
+def changed_rules(
+    configuration: Configuration, known: KnownBaseline, shelf: Shelf, *, is_crossing: bool = True
+) -> ChangedRules:
+    """The rules on both sides, as far as the baseline keeps its own.
+
+    Nothing is judged by both where the baseline's own rules decide.
+    """
     earlier = earlier_rules(known, configuration, shelf.files)
     crossing = None
-    if earlier is not None and earlier.configuration is not None and not earlier.is_same:
+    if is_crossing and earlier is not None and earlier.configuration is not None and not earlier.is_same:
         from evalgate.application.crossing import crossing_of
 
         if known.results is not None and known.has_same_versions:

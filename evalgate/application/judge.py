@@ -21,7 +21,14 @@ from evalgate.application.price_comparison import comparable, priced_alike
 from evalgate.application.quarantine import check_quarantine, set_apart
 from evalgate.application.report import Findings, incomplete, invalid, report
 from evalgate.application.rules import rules_of
-from evalgate.errors import InvalidInput, Problem, ShardMissing, StoreUnreachable
+from evalgate.errors import (
+    InvalidInput,
+    Problem,
+    RulesMissing,
+    RulesUnreachable,
+    ShardMissing,
+    StoreUnreachable,
+)
 from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.application.baseline import KnownBaseline
+    from evalgate.application.deciding_rules import DecidingRules
     from evalgate.application.policies import Policies
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.models.comparison import Comparison
@@ -76,14 +84,16 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
         return _judge(request, tools, now)
     except InvalidInput as error:
         return invalid(request, error, now)
-    except (ShardMissing, StoreUnreachable) as error:
+    except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
         return incomplete(request, error, now)
     finally:
         tools.progress.finish()
 
 
 def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
-    configuration = tools.suites.load(request.configs)
+    own = tools.suites.load(request.configs)
+    base = _rules_of_base(request, own, tools, now)
+    configuration = own if base is None else base.configuration
     check_traces(configuration, request, tools.traces)
     check_quarantine(configuration, now.date())
     policies = policies_of(configuration, request.fail_on)
@@ -98,7 +108,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
     target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
     spool = tools.baselines.spool() if request.make_baseline_zip else None
-    witness, rules = Witness(), changed_rules(configuration, known, _shelf(tools))
+    witness, seen = Witness(), known if base is None else base.known
+    rules = changed_rules(own, seen, _shelf(tools), is_crossing=base is None)
     try:
         earlier = Earlier(known.results)
         choice = TraceChoice(
@@ -126,7 +137,9 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         warnings = [*configuration.warnings, *doubts, *known.warnings, *map(Problem, request.notes)]
         warnings += remarks(weakenings)
         findings = Findings(
-            run, comparison, decision, known, warnings, rulings.told, weakenings, quarantines=quarantines
+            *(run, comparison, decision, known, warnings, rulings.told, weakenings),
+            quarantines=quarantines,
+            rules=base.told if base else None,
         )
         judgement = report(request, findings, now)
         if spool is None:
@@ -138,6 +151,18 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     finally:
         if spool is not None:
             spool.close()
+
+
+def _rules_of_base(
+    request: JudgeRequest, own: Configuration, tools: Tools, now: datetime
+) -> DecidingRules | None:
+    """The baseline's suites and policy where those are to decide."""
+    if not request.by_rules_of_base:
+        return None
+    from evalgate.application.deciding_rules import rules_of_base
+
+    known = take_in(request, tools.baselines, rules_of(own), now)
+    return rules_of_base(known, own, tools.baselines)
 
 
 def _shelf(tools: Tools) -> Shelf:

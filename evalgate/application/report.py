@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.application.request import JudgeRequest
-    from evalgate.errors import InvalidInput, Problem, ShardMissing, StoreUnreachable
+    from evalgate.errors import InvalidInput, Problem, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approval import Ruling
     from evalgate.models.comparison import Comparison
     from evalgate.models.quarantine import QuarantineRuling
+    from evalgate.models.results_rules import RulesDoc
     from evalgate.models.trace import Warning_
     from evalgate.models.weakening import Weakenings
 
@@ -43,6 +44,7 @@ class Findings:
     rulings: Sequence[Ruling] = ()
     weakenings: Weakenings | None = None
     quarantines: Sequence[QuarantineRuling] = ()
+    rules: RulesDoc | None = None
 
 
 def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
@@ -61,6 +63,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         rulings=found.rulings,
         weakenings=found.weakenings,
         quarantines=found.quarantines,
+        rules=found.rules,
     )
     if request.history is not None:
         from evalgate.application.told_history import tell_history
@@ -104,7 +107,7 @@ def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgem
 
 
 def incomplete(
-    request: JudgeRequest, error: ShardMissing | StoreUnreachable, now: datetime
+    request: JudgeRequest, error: RulesMissing | ShardMissing | Unreachable, now: datetime
 ) -> Judgement:
     """The answer where a part of the run is not there: nothing of the rest is told, it would mislead."""
     code = 0 if request.report_only else error.exit_code

@@ -45,6 +45,7 @@ class JudgeRequest:
     proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
     remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[Consent] = ()  # approvals that people gave in comments, found to be theirs to give
+    by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
     merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
     sarif: bool = False  # make results.sarif as well
     folder: str = ""  # the working folder as it is called from the repository's root, empty for the root

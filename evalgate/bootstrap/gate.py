@@ -58,6 +58,7 @@ def action_request(settings: Settings) -> JudgeRequest:
         fail_on=inputs.fail_on or None,
         on_weakening=inputs.on_weakening,
         report_only=inputs.mode == "report-only",
+        by_rules_of_base=settings.by_rules_of_base,
         make_baseline_zip=settings.makes_baseline,
         sarif=bool(inputs.sarif_path),
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),

@@ -15,6 +15,7 @@ from evalgate.models.results_golden import GoldenDoc, GoldenTrialDoc  # noqa: TC
 from evalgate.models.results_history import HistoryDoc  # noqa: TC001  the same
 from evalgate.models.results_places import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
 from evalgate.models.results_quarantine import QuarantineDoc  # noqa: TC001  the same
+from evalgate.models.results_rules import RulesDoc  # noqa: TC001  the same
 from evalgate.models.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
 
 
@@ -299,4 +300,5 @@ class ResultsDoc(TypedDict):
     quarantines: NotRequired[list[QuarantineDoc]]
     history: NotRequired[HistoryDoc]
     weakenings: NotRequired[list[WeakeningDoc]]
+    rules: NotRequired[RulesDoc]
     command: str | None

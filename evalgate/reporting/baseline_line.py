@@ -36,7 +36,17 @@ def baseline_line(document: ResultsDoc) -> str:
     if status in _WITHOUT:
         return f"{tested}**Baseline** {_WITHOUT[status]}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _drift(baseline)) if fact]
-    return f"{tested}**Baseline** {_what(baseline)} \u00b7 {', '.join(facts)}"
+    return f"{tested}**Baseline** {_what(baseline)} \u00b7 {', '.join(facts)}{_rules(document)}"
+
+
+def _rules(document: ResultsDoc) -> str:
+    """Whose rules decided, where those were not the run's own."""
+    rules = document.get("rules")
+    if not rules:
+        return ""
+    same = rules["config_hash"] == rules["proposed_config_hash"]
+    own = "which are also the commit's own" if same else "not the commit's own, which say something else"
+    return f" \u00b7 **Rules** of the baseline, {own}"
 
 
 def _what(baseline: BaselineDoc) -> str:

@@ -50,6 +50,7 @@ class Inputs:
     comment: CommentMode = "auto"
     comment_key: str = ""
     template: str = ""
+    policy_from: str = "head"
     approvals_from: str = "base"
     allow_self_approval: bool = False
     annotations: bool = True
@@ -217,6 +218,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "comment": _choice("auto", "always", "on-change", "on-failure", "off"),
     "comment_key": _like(KEY, "made of letters, digits and . _ / -"),
     "template": _inside,
+    "policy_from": _choice("head", "base"),
     "approvals_from": _choice("base", "head", "comments"),
     "allow_self_approval": _flag,
     "annotations": _flag,

@@ -119,6 +119,12 @@ class Settings:
         return self.event.queue_base_sha or ""
 
     @property
+    def by_rules_of_base(self) -> bool:
+        """Whether main's suites and policy decide: for what is not on main yet."""
+        proposes = self.event.pull_request is not None or self.event.queue_base_sha is not None
+        return self.inputs.policy_from == "base" and proposes
+
+    @property
     def report_artifact(self) -> str:
         """Under which name a run that may not comment leaves its report and a publishing run finds it."""
         return f"evalgate-report-{self.comment_key.replace('/', '-')}"

@@ -63,7 +63,7 @@ DOCUMENT: Shape = (
     *needed(LIST, "reasons", "suites", "removed", "unclaimed", "warnings", "approvals"),
     *needed(MAYBE_RECORD, "summary", "baseline"),
     *optional(MAYBE_TEXT, "commit"),
-    *(Field(name, MAYBE_RECORD, "fine") for name in ("figures", "comparison", "history")),
+    *(Field(name, MAYBE_RECORD, "fine") for name in ("figures", "comparison", "history", "rules")),
     *(Field(name, MAYBE_LIST, "fine") for name in ("quarantines", "weakenings")),
 )
 COMPARISON: Shape = (
@@ -113,6 +113,7 @@ BASELINE: Shape = (
     *optional(MAYBE_RECORD, "summary"),
     Field("drift", MAYBE_RECORD, "fine"),
 )
+RULES: Shape = needed(TEXT, "from", "config_hash", "proposed_config_hash")
 DRIFT: Shape = (*needed(TEXT, "found"), *needed(FLAG, "suites"), *needed(LIST, "evaluators"))
 CHANGED_EVALUATOR: Shape = (*needed(TEXT, "type"), *needed(COUNT, "before", "now"))
 REASON: Shape = (

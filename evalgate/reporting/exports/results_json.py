@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evalgate.models.quarantine import QuarantineRuling
     from evalgate.models.results import ResultsDoc, SummaryDoc
     from evalgate.models.results_approvals import ApprovalDoc
+    from evalgate.models.results_rules import RulesDoc
     from evalgate.models.run import Run
     from evalgate.models.trace import Warning_
     from evalgate.models.weakening import Weakenings
@@ -57,6 +58,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     rulings: Sequence[Ruling] = (),
     weakenings: Weakenings | None = None,
     quarantines: Sequence[QuarantineRuling] = (),
+    rules: RulesDoc | None = None,
 ) -> ResultsDoc:
     """The document of a finished run.
 
@@ -97,6 +99,8 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         document["figures"] = figures_doc(figures.run)
     if comparison is not None and comparison.evidence is not None:
         document["comparison"] = comparison_doc(comparison.evidence)
+    if rules is not None:
+        document["rules"] = rules
     if quarantines:
         from evalgate.reporting.exports.quarantine_doc import quarantine_doc
 

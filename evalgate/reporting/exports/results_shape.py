@@ -75,6 +75,7 @@ def _document(document: Any) -> None:
     if document.get("comparison") is not None:
         bound(document["comparison"], "expected_false_alarms", MAX_SCENARIOS, ("comparison",))
     _lists(document)
+    maybe(document, "rules", fields.RULES, ())
     if document.get("quarantines") is not None:
         from evalgate.reporting.exports.quarantine_doc import check_quarantines
 

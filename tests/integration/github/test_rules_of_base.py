@@ -1,0 +1,99 @@
+"""`policy-from: base`: what a pull request recorded is judged by the rules that judged main."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fakes.agent import SUITE, next_run, on_main, ours, record, trace
+
+pytestmark = pytest.mark.shared
+
+WEAKER = SUITE.replace("      - {type: tool_called, tool: lookup_order, required: true}\n", "")
+
+
+@pytest.fixture
+def after_main(hub, act):
+    """Main was judged, and a pull request's run begins."""
+    on_main(hub)
+    assert act("push").exit_code == 0
+    next_run(hub, "success")
+
+
+def results(workspace):
+    return json.loads((workspace / ".evalgate/results.json").read_bytes())
+
+
+def weaken(workspace):
+    """The pull request drops the check that its recording fails."""
+    (workspace / "evals/support.yaml").write_text(WEAKER)
+    record(workspace, trace(tool="guess"))
+
+
+@pytest.mark.usefixtures("after_main")
+def test_a_pull_request_that_drops_the_failing_check_fails_by_mains_rules(hub, act, workspace):
+    weaken(workspace)
+    by_its_own = act()
+    assert by_its_own.exit_code == 0
+
+    told = act(policy_from="base")
+
+    assert (told.exit_code, told.outputs["verdict"], told.outputs["hard-fails"]) == (1, "fail", "1")
+    document = results(workspace)
+    rules = document["rules"]
+    assert rules["from"] == "base"
+    assert rules["config_hash"] != rules["proposed_config_hash"]
+    assert document["baseline"]["status"] == "exact"  # judged by the same rules: nothing drifted
+    assert any(weak["kind"] for weak in document["weakenings"])
+    [comment] = ours(hub)
+    assert "**Rules** of the baseline, not the commit's own, which say something else" in comment
+
+
+@pytest.mark.usefixtures("after_main")
+def test_the_same_verdict_comes_from_the_judges_own_process(act, workspace):
+    weaken(workspace)
+    assert act(policy_from="base", is_apart=True).exit_code == 1
+    assert results(workspace)["rules"]["from"] == "base"
+
+
+@pytest.mark.usefixtures("after_main")
+def test_a_pull_request_that_leaves_the_rules_alone_is_told_so(hub, act, workspace):
+    told = act(policy_from="base")
+    assert told.exit_code == 0
+    rules = results(workspace)["rules"]
+    assert rules["config_hash"] == rules["proposed_config_hash"]
+    assert "which are also the commit's own" in ours(hub)[0]
+
+
+@pytest.mark.usefixtures("after_main")
+def test_a_policy_of_the_pull_request_does_not_count(act, workspace):
+    record(workspace, trace(content="no"))
+    (workspace / "evals/support.yaml").write_text(SUITE + "policy: {fail_on: [below_threshold]}\n")
+    assert act().exit_code == 1
+    assert act(policy_from="base").exit_code == 0
+
+
+def test_without_a_baseline_nothing_can_be_judged(act, workspace):
+    told = act(policy_from="base")
+    assert (told.exit_code, told.outputs["verdict"]) == (3, "cannot_judge")
+    [reason] = results(workspace)["reasons"]
+    assert reason["code"] == "no_baseline"
+    assert "policy-from: head" in reason["message"]
+
+
+def test_where_github_does_not_answer_the_run_ends_in_4(hub, act, workspace):
+    hub.fail({"kind": "status", "status": 500}, times=-1, op="actions/list-artifacts-for-repo")
+    told = act(policy_from="base")
+    assert (told.exit_code, results(workspace)["reasons"][0]["code"]) == (4, "unreachable")
+
+
+def test_on_main_its_own_rules_decide(hub, act, workspace):
+    on_main(hub)
+    assert act("push", policy_from="base").exit_code == 0
+    assert "rules" not in results(workspace)
+
+
+@pytest.mark.usefixtures("after_main")
+def test_a_suite_of_the_pull_request_that_can_not_be_meant_is_told(act, workspace):
+    (workspace / "evals/support.yaml").write_text("suite: [")
+    assert act(policy_from="base").exit_code == 2
