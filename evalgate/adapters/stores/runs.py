@@ -17,7 +17,7 @@ from evalgate.adapters.stores.run_rows import (
 )
 from evalgate.adapters.stores.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.stores.run_writing import digest_of, write_run
-from evalgate.adapters.stores.sightings import NEWEST, SEEN, last_of, turned_of
+from evalgate.adapters.stores.sightings import NEWEST, SEEN, Last, last_of, turned_of
 from evalgate.adapters.stores.trends import trend
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.stored_run import StoredRun
@@ -107,7 +107,7 @@ class RunTable:
         branch: str | None = None,
     ) -> Sequence[Sighting]:
         """How each scenario stood in the last run that had it."""
-        told = self._seen_last(1, suite, branch, page)
+        told = self._seen_last(Last(1, suite, branch, page))
         return [seen[-1] for seen in told.values()]
 
     def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
@@ -127,7 +127,7 @@ class RunTable:
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         """The same of every scenario."""
-        return self._seen_last(window, suite, branch, None)
+        return self._seen_last(Last(window, suite, branch))
 
     def turned(
         self, window: int, *, suite: str | None = None, branch: str | None = None
@@ -136,19 +136,18 @@ class RunTable:
         if window < 1:
             return []
         with self._database.reading() as connection:
-            return [ScenarioKey(*row) for row in connection.execute(turned_of(window, suite, branch))]
+            wanted = turned_of(Last(window, suite, branch), lateral=not self._database.is_sqlite)
+            return [ScenarioKey(*row) for row in connection.execute(wanted)]
 
-    def _seen_last(
-        self, window: int, suite: str | None, branch: str | None, page: Page | None
-    ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
+    def _seen_last(self, asked: Last) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         told: dict[ScenarioKey, list[Sighting]] = {}
-        if window < 1:
+        if asked.window < 1:
             return told
         with self._database.reading() as connection:
-            for row in connection.execute(last_of(window, suite, branch, page)):
+            for row in connection.execute(last_of(asked, lateral=not self._database.is_sqlite)):
                 sighting = sighting_of(row)
                 told.setdefault(sighting.row.key, []).append(sighting)
-        return {key: seen[-window:] for key, seen in told.items()}
+        return {key: seen[-asked.window :] for key, seen in told.items()}
 
     def decide(self, run_id: str, approval: RunApproval) -> bool:
         """Keeps what a person decided about a run."""

@@ -2,81 +2,102 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, case, exists, func, select
+from sqlalchemy import and_, case, exists, func, select, true
 
 from evalgate.adapters.stores.paging import paged
 from evalgate.adapters.stores.run_tables import RUN_SCENARIOS, RUNS, SCENARIOS
 from evalgate.models.run import NOT_EVALUATED
+from evalgate.ports.store import Page
 
 if TYPE_CHECKING:
-    from sqlalchemy import CTE, ColumnElement, Select
+    from sqlalchemy import ColumnElement, Select, Subquery
 
-    from evalgate.ports.store import Page
-
+NEWEST = (RUN_SCENARIOS.c.completed_at.desc(), RUN_SCENARIOS.c.run.desc())
+_NAME = (SCENARIOS.c.suite, SCENARIOS.c.scenario_id, SCENARIOS.c.variant)
+_BY_NAME = (SCENARIOS.c.suite, SCENARIOS.c.scenario_id, func.coalesce(SCENARIOS.c.variant, ""))
 SEEN: Select[Any] = (
-    select(
-        RUN_SCENARIOS,
-        SCENARIOS.c.suite,
-        SCENARIOS.c.scenario_id,
-        SCENARIOS.c.variant,
-        RUNS.c.id.label("run_id"),
-        RUNS.c.commit_id,
-    )
+    select(RUN_SCENARIOS, *_NAME, RUNS.c.id.label("run_id"), RUNS.c.commit_id)
     .join(SCENARIOS, SCENARIOS.c.number == RUN_SCENARIOS.c.scenario)
     .join(RUNS, RUNS.c.number == RUN_SCENARIOS.c.run)
 )
-NEWEST = (RUN_SCENARIOS.c.completed_at.desc(), RUN_SCENARIOS.c.run.desc())
-_OLDEST = (RUN_SCENARIOS.c.completed_at, RUN_SCENARIOS.c.run)
-_BY_NAME = (SCENARIOS.c.suite, SCENARIOS.c.scenario_id, func.coalesce(SCENARIOS.c.variant, ""))
 
 
-def last_of(window: int, suite: str | None, branch: str | None, page: Page | None) -> Select[Any]:
-    """The last `window` sightings of each scenario, by name, the oldest first.
+class Last(NamedTuple):
+    """The last `window` runs that had a scenario; on a branch, of a suite, of a page of scenarios by name."""
 
-    Whatever is as new as the last but `window` - 1: of runs that ended at the same moment there may be more.
+    window: int
+    suite: str | None
+    branch: str | None
+    page: Page | None = None
+
+
+def last_of(asked: Last, *, lateral: bool) -> Select[Any]:
+    """Sightings of each scenario, by name, the oldest first.
+
+    Not `lateral`: whatever is as new as the last but `window` - 1; of runs that ended at the same moment
+    there may be more.
     """
-    near = _near(_bounds(window, suite, branch, page), branch)
-    return SEEN.join(*near).order_by(*_BY_NAME, *_OLDEST)
-
-
-def turned_of(window: int, suite: str | None, branch: str | None) -> Select[Any]:
-    """Scenarios that passed some of these and did not pass others, by name."""
-    near = _near(_bounds(window, suite, branch, None), branch)
-    passed = case((RUN_SCENARIOS.c.verdict == "PASS", 1), else_=0)
-    named = (SCENARIOS.c.suite, SCENARIOS.c.scenario_id, SCENARIOS.c.variant)
+    seen = _rows(asked, lateral=lateral)
     return (
-        select(*named)
-        .join(RUN_SCENARIOS, RUN_SCENARIOS.c.scenario == SCENARIOS.c.number)
-        .join(*near)
-        .where(RUN_SCENARIOS.c.verdict.not_in(sorted(NOT_EVALUATED)))
-        .group_by(SCENARIOS.c.number, *named)
+        select(seen, *_NAME, RUNS.c.id.label("run_id"), RUNS.c.commit_id)
+        .join(SCENARIOS, SCENARIOS.c.number == seen.c.scenario)
+        .join(RUNS, RUNS.c.number == seen.c.run)
+        .order_by(*_BY_NAME, seen.c.completed_at, seen.c.run)
+    )
+
+
+def turned_of(asked: Last, *, lateral: bool) -> Select[Any]:
+    """Scenarios that passed some of these and did not pass others, by name."""
+    seen = _rows(asked, lateral=lateral)
+    passed = case((seen.c.verdict == "PASS", 1), else_=0)
+    return (
+        select(*_NAME)
+        .join(seen, seen.c.scenario == SCENARIOS.c.number)
+        .where(seen.c.verdict.not_in(sorted(NOT_EVALUATED)))
+        .group_by(SCENARIOS.c.number, *_NAME)
         .having(func.min(passed) != func.max(passed))
         .order_by(*_BY_NAME)
     )
 
 
-def _near(bounds: CTE, branch: str | None) -> tuple[CTE, ColumnElement[bool]]:
-    """What to join, and on what, so that only rows within the bounds are left."""
-    near = and_(RUN_SCENARIOS.c.scenario == bounds.c.number, RUN_SCENARIOS.c.completed_at >= bounds.c.since)
-    return bounds, near if branch is None else and_(near, RUN_SCENARIOS.c.branch == branch)
+def _rows(asked: Last, *, lateral: bool) -> Subquery:
+    """The rows that are looked at: few, and an index finds them scenario by scenario.
 
-
-def _bounds(window: int, suite: str | None, branch: str | None, page: Page | None) -> CTE:
-    """How far to look back, scenario by scenario.
-
-    With the rows after it an index answers both. A rank over all rows would read them all, and PostgreSQL
-    would ask for the bound row by row if it were not kept.
+    A rank over all rows would read them all. PostgreSQL says it with a lateral join, and would read far too
+    much without one as long as it has not counted the table; SQLite has none.
     """
-    had = RUN_SCENARIOS.c.scenario == SCENARIOS.c.number
-    if branch is not None:
-        had = and_(had, RUN_SCENARIOS.c.branch == branch)
+    return _by_count(asked) if lateral else _by_time(asked)
+
+
+def _by_count(asked: Last) -> Subquery:
+    chosen = _chosen(asked, SCENARIOS.c.number).subquery("chosen")
+    mine = _had(asked.branch, chosen.c.number)
+    last = paged(select(RUN_SCENARIOS).where(mine).order_by(*NEWEST), Page(asked.window)).lateral("last")
+    return select(last).select_from(chosen.join(last, true())).subquery("seen")
+
+
+def _by_time(asked: Last) -> Subquery:
+    had = _had(asked.branch, SCENARIOS.c.number)
     times = select(RUN_SCENARIOS.c.completed_at).where(had).correlate(SCENARIOS).limit(1)
-    last_but = times.order_by(RUN_SCENARIOS.c.completed_at.desc()).offset(window - 1)
+    last_but = times.order_by(RUN_SCENARIOS.c.completed_at.desc()).offset(asked.window - 1)
     first = times.order_by(RUN_SCENARIOS.c.completed_at)
     since = func.coalesce(last_but.scalar_subquery(), first.scalar_subquery()).label("since")
-    chosen = select(SCENARIOS.c.number, since).where(exists().where(had)).order_by(*_BY_NAME)
-    if suite is not None:
-        chosen = chosen.where(SCENARIOS.c.suite == suite)
-    return (paged(chosen, page) if page else chosen).cte("bounds").prefix_with("MATERIALIZED")
+    bounds = _chosen(asked, SCENARIOS.c.number, since).cte("bounds").prefix_with("MATERIALIZED")
+    near = and_(_had(asked.branch, bounds.c.number), RUN_SCENARIOS.c.completed_at >= bounds.c.since)
+    return select(RUN_SCENARIOS).join(bounds, near).subquery("seen")
+
+
+def _chosen(asked: Last, *columns: ColumnElement[Any]) -> Select[Any]:
+    """The scenarios of the page, of those that a run had."""
+    had = _had(asked.branch, SCENARIOS.c.number)
+    chosen = select(*columns).where(exists().where(had)).order_by(*_BY_NAME)
+    if asked.suite is not None:
+        chosen = chosen.where(SCENARIOS.c.suite == asked.suite)
+    return paged(chosen, asked.page) if asked.page else chosen
+
+
+def _had(branch: str | None, number: ColumnElement[Any]) -> ColumnElement[bool]:
+    had = RUN_SCENARIOS.c.scenario == number
+    return had if branch is None else and_(had, RUN_SCENARIOS.c.branch == branch)
