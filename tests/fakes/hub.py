@@ -193,11 +193,15 @@ class FakeHub:
                 }
             )
 
+    def moment(self, seconds: float) -> str:
+        """So many seconds from now, as GitHub writes it."""
+        return self._module.now_iso(seconds)
+
     def say(self, body: str, user: str, *, at: float = 60, **other: Any) -> dict[str, Any]:
         """Somebody comments on pull request 7, so many seconds from now; returns the record."""
         self.comment(body, user)
         said = self.state["comments"][-1]
-        stamp = self._module.now_iso(at)
+        stamp = self.moment(at)
         said.update(created_at=stamp, updated_at=stamp, **other)
         return said
 

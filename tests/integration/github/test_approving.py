@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from evalgate.bootstrap.store import open_store
 
 pytestmark = pytest.mark.shared
 
+REPORT = "evalgate-report-evalgate"
 KEY = {"comment_key": "evalgate", "approvals_from": "comments"}
 COMMAND = "/evalgate approve refund because the API is down"
 RUN_URL = "https://github.com/acme/agent/actions/runs/9001"
@@ -39,11 +41,25 @@ def gate(act, head):
     return run
 
 
+@pytest.fixture(scope="module")
+def left():
+    """What a gate that failed has left, by the commit it judged: it is always the same, and judged once."""
+    return {}
+
+
 @pytest.fixture
-def failing(gate, workspace, hub):
+def failing(gate, workspace, hub, head, left):
     """The gate has failed, and its run is over."""
     record(workspace, trace(tool="other"))
-    assert gate().exit_code == 1
+    if head not in left:
+        assert gate().exit_code == 1
+        [report], [body] = hub.state["artifacts"], ours(hub)
+        left[head] = hub.blob(report), body
+    else:
+        content, body = left[head]
+        blob = base64.b64encode(content).decode()
+        hub.plant(name=REPORT, run_id=9001, blob_b64=blob, created_at=hub.moment(0))
+        hub.say(body, "github-actions[bot]", at=0)
     next(run for run in hub.state["runs"] if run["id"] == 9001).update(
         status="completed", conclusion="failure"
     )
@@ -126,7 +142,7 @@ def test_what_was_approved_is_kept_in_a_store_for_the_record(hub, failing, appro
 def test_all_approves_what_fails_and_until_says_how_long(hub, failing, approve):
     comment = hub.say("/evalgate approve all until 2099-01-01 because x", "bob")
     refused(approve(comment), "90 days at most")
-    day = hub._module.now_iso(10 * 86_400)[:10]
+    day = hub.moment(10 * 86_400)[:10]
     assert approve(hub.say(f"/evalgate approve all until {day} because x", "bob", at=61)).exit_code == 0
     assert "expires in 10 days" in ours(hub)[0]
 
@@ -287,7 +303,7 @@ def _renamed(answer):
 
 def test_an_edited_comment_approves_nothing(hub, no_good):
     comment = hub.say("harmless", "bob")
-    comment.update(body=COMMAND, updated_at=hub._module.now_iso(90))
+    comment.update(body=COMMAND, updated_at=hub.moment(90))
     no_good(comment, "it was edited")
 
 
@@ -300,7 +316,7 @@ def test_an_event_of_an_edit_approves_nothing(hub, failing, approve):
 def test_a_comment_that_was_changed_before_it_was_looked_at_is_not_what_the_event_said(hub, failing, approve):
     comment = hub.say(COMMAND, "bob")
     heard = dict(comment)
-    comment.update(body="never mind", updated_at=hub._module.now_iso(61))
+    comment.update(body="never mind", updated_at=hub.moment(61))
     assert approve(heard).exit_code == 2
     still_failing(hub)
 
@@ -317,7 +333,7 @@ def push(hub, sha, *, at, run=9100):
     hub.state["commits"][sha].update(author="alice", committer="alice", date="2020-01-01T00:00:00Z")
     hub.state["pulls"]["7"]["head"]["sha"] = sha
     before = next(each for each in hub.state["runs"] if each["id"] == 9001)
-    begun = {"id": run, "head_sha": sha, "created_at": hub._module.now_iso(at), "status": "in_progress"}
+    begun = {"id": run, "head_sha": sha, "created_at": hub.moment(at), "status": "in_progress"}
     hub.state["runs"].append({**before, **begun, "conclusion": None})
 
 
@@ -332,7 +348,7 @@ def test_a_push_back_to_the_approved_commit_does_not_bring_it_back(hub, failing,
     push(hub, "a" * 40, at=40)
     hub.state["pulls"]["7"]["head"]["sha"] = head
     before = next(each for each in hub.state["runs"] if each["id"] == 9001)
-    hub.state["runs"].append({**before, "id": 9200, "created_at": hub._module.now_iso(50)})
+    hub.state["runs"].append({**before, "id": 9200, "created_at": hub.moment(50)})
     refused(approve(comment), "older than the newest push")
     assert gate(attempt=2).exit_code == 1, "the run of the first push was started over"
 
@@ -467,7 +483,7 @@ def test_what_github_does_not_tell_approves_nothing(hub, failing, approve, gate,
 
 def test_a_report_that_is_none_is_refused(hub, failing, approve):
     comment = hub.say(COMMAND, "bob")
-    [report] = [each for each in hub.state["artifacts"] if each["name"] == "evalgate-report-evalgate"]
+    [report] = [each for each in hub.state["artifacts"] if each["name"] == REPORT]
     hub.state["artifacts"].remove(report)
     planted = hub.plant(files={"results.json": "{}"}, name=report["name"], run_id=9001)
     planted["created_at"] = report["created_at"]
