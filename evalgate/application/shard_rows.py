@@ -45,7 +45,7 @@ Turn = tuple[
     MaybeText, MaybeText, MaybeText, Scores, MaybeNumber, Count | None, MaybeNumber,
     list[Any], list[Text], list[Any], list[Issue], list[Text],
 ]  # fmt: skip
-Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None]]
+Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None], list[Count]]
 
 
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
