@@ -14,7 +14,7 @@ from results_builder import a_scenario, a_suite, results
 from evalgate.errors import SettingError
 from evalgate.reporting.exports.results_json import dump, load
 from evalgate.reporting.render import render_comment, render_summary
-from evalgate.reporting.trends import trend
+from evalgate.reporting.trends import LOOK, trend
 
 HOSTILE = '```\n"]@everyone <!-- x --> | ![](http://evil) \x1b[31m'
 
@@ -52,13 +52,13 @@ def charts(*runs):
 def test_a_chart_of_pass_rate_and_score_and_one_of_cost():
     shares, cost = charts(a_past_run(1, score=0.5), a_past_run(2, cost_usd=0.0000004))
     assert shares == (
-        "```mermaid\nxychart-beta\n"
+        f"```mermaid\n{LOOK}\nxychart-beta\n"
         '    title "Pass rate (bars) and score (line)"\n'
         '    x-axis ["1", "2"]\n'
         '    y-axis "0 to 1" 0 --> 1\n'
         "    bar [0.75, 0.75]\n    line [0.5, 0.9]\n```"
     )
-    assert cost.splitlines()[4:6] == ['    y-axis "USD" 0 --> 0.55', "    bar [0.5, 0.0000004]"]
+    assert cost.splitlines()[5:7] == ['    y-axis "USD" 0 --> 0.55', "    bar [0.5, 0.0000004]"]
 
 
 def test_one_run_alone_is_no_trend():
@@ -110,7 +110,7 @@ NUMBERS = st.floats(0, 1, allow_nan=False) | st.none()
 def test_a_chart_has_as_many_numbers_as_labels_and_nothing_else(figures):
     runs = [a_past_run(1, score=score, pass_rate=rate, cost_usd=cost) for score, rate, cost in figures]
     for chart in charts(*runs):
-        body = chart.splitlines()[3:-1]
+        body = chart.splitlines()[4:-1]
         labels = re.fullmatch(r'    x-axis \[("\d+"(?:, "\d+")*)\]', body[0])[1].split(", ")
         assert re.fullmatch(r'    y-axis "(0 to 1|USD)" 0 --> [0-9.]+', body[1])
         for line in body[2:]:
