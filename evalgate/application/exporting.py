@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from evalgate.errors import Problem
+from evalgate.errors import Problem, SettingError
 from evalgate.measures.redaction import redact, redact_value
 from evalgate.models.exported import About, Exported
 from evalgate.ports.store import EVERYTHING
 from evalgate.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from evalgate.models.evaluation import Evaluation, Issue, TurnResult
     from evalgate.models.feedback import Feedback
     from evalgate.models.golden import Golden
     from evalgate.ports.store import Store
+
+
+Record = TypeVar("Record")
 
 
 class Gathered(NamedTuple):
@@ -54,27 +57,61 @@ def gather(
 
 
 def take_in(found: Iterable[Exported], store: Store) -> TakenIn:
-    """Stores what the store does not know yet, without secrets. A golden that is not stored is a problem."""
-    goldens, runs = set(store.goldens.ids()), dict[str, bool]()
-    said = {each.id for each in store.feedback.list(EVERYTHING)}
-    lacking: dict[str, int] = defaultdict(int)
-    evaluations = feedback = known = 0
+    """Stores what the store does not know yet, without secrets. What it refuses is a problem."""
+    taking = _Taking(store)
     for each in found:
+        taking.take(each)
+    lacking = [_lack(golden_id, count) for golden_id, count in taking.lacking.items()]
+    return TakenIn(taking.evaluations, taking.feedback, taking.known, [*taking.refused, *lacking])
+
+
+class _Taking:
+    """An import while it goes on."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._goldens = set(store.goldens.ids())
+        self._said = {each.id for each in store.feedback.list(EVERYTHING)}
+        self._runs: dict[str, bool] = {}
+        self.evaluations = self.feedback = self.known = 0
+        self.lacking: Counter[str] = Counter()
+        self.refused: list[Problem] = []
+
+    def take(self, each: Exported) -> None:
+        """One evaluation, and what people said of it."""
         evaluation = each.evaluation
-        if evaluation.golden_id not in goldens:
-            lacking[evaluation.golden_id] += 1
-            continue
-        if store.evaluations.get(evaluation.id) is None:
-            store.evaluations.create(_clean(evaluation, keep_run=_is_stored(evaluation.run_id, runs, store)))
-            evaluations += 1
-        else:
-            known += 1
-        for one in each.feedback:
-            if one.id not in said:
-                store.feedback.create(_clean_feedback(one, goldens))
-                said.add(one.id)
-                feedback += 1
-    return TakenIn(evaluations, feedback, known, [_lack(id_, count) for id_, count in lacking.items()])
+        if evaluation.golden_id not in self._goldens:
+            self.lacking[evaluation.golden_id] += 1
+            return
+        if self._store.evaluations.get(evaluation.id) is not None:
+            self.known += 1
+        elif not self._refuses(self._store.evaluations.create, self._clean(evaluation)):
+            self.evaluations += 1
+        for said in each.feedback:
+            if said.id not in self._said:
+                self._said.add(said.id)
+                if not self._refuses(self._store.feedback.create, _clean_feedback(said, self._goldens)):
+                    self.feedback += 1
+
+    def _refuses(self, create: Callable[[Record], Record], record: Record) -> bool:
+        try:
+            create(record)
+        except SettingError as error:
+            self.refused += error.problems
+            return True
+        return False
+
+    def _clean(self, evaluation: Evaluation) -> Evaluation:
+        """As it is stored: a run of another store is not named, for nothing could be found under its name."""
+        run_id = evaluation.run_id
+        if run_id is not None and run_id not in self._runs:
+            self._runs[run_id] = self._store.runs.get(run_id) is not None
+        return replace(
+            evaluation,
+            run_id=run_id if run_id is not None and self._runs[run_id] else None,
+            turns=tuple(map(_clean_turn, evaluation.turns)),
+            issues=tuple(map(_clean_issue, evaluation.issues)),
+        )
 
 
 def _by_subject(said: Iterable[Feedback]) -> dict[tuple[str, str], list[Feedback]]:
@@ -94,24 +131,6 @@ def _exported(
     if golden.conversation_id is not None:
         words += said.get(("conversation", golden.conversation_id), ())
     return Exported(evaluation, about, tuple({each.id: each for each in words}.values()))
-
-
-def _is_stored(run_id: str | None, known: dict[str, bool], store: Store) -> bool:
-    if run_id is None:
-        return False
-    if run_id not in known:
-        known[run_id] = store.runs.get(run_id) is not None
-    return known[run_id]
-
-
-def _clean(evaluation: Evaluation, *, keep_run: bool) -> Evaluation:
-    """As it is stored: a run of another store is not named, for nothing could be found under its name."""
-    return replace(
-        evaluation,
-        run_id=evaluation.run_id if keep_run else None,
-        turns=tuple(map(_clean_turn, evaluation.turns)),
-        issues=tuple(map(_clean_issue, evaluation.issues)),
-    )
 
 
 def _clean_turn(turn: TurnResult) -> TurnResult:

@@ -190,6 +190,22 @@ def test_secrets_in_an_export_of_others_are_not_stored(verbs, store):
 
 
 @ON_SQLITE
+def test_what_the_store_refuses_is_told_and_the_rest_is_taken_in(verbs, store):
+    fill(store)
+    [line, *_] = verbs("export", "jsonl", "-o", "-", "--suite", "smalltalk").out.splitlines()
+    said = {"id": "f9", "conversation_id": "c", "rating": 1, "feedback": "negative", "user_id": "ada"}
+    entry = {
+        **json.loads(line),
+        "evaluation_id": "new",
+        "feedback": [said, {**said, "id": "f8", "user_id": None}],
+    }
+    (verbs.folder / "x.jsonl").write_text(json.dumps(entry))
+    done = verbs("import", "x.jsonl", code=2)
+    assert done.out.startswith("imported: 1 evaluation and 1 word of feedback new")
+    assert "a user is named by a UUID, and `ada` is none" in done.err
+
+
+@ON_SQLITE
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
