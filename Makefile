@@ -64,7 +64,7 @@ lock: | python
 	$(PYTHON) -m venv .demo/lock
 	.demo/lock/bin/python -m pip install --quiet uv
 	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-		--custom-compile-command "make lock" --extra terminal --extra otlp --extra prices --extra store --extra postgres --group dev pyproject.toml -o requirements/dev.txt
+		--custom-compile-command "make lock" --extra terminal --extra otlp --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
 	.demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --python-platform x86_64-unknown-linux-gnu \
 		--generate-hashes --custom-compile-command "make lock" --extra otlp --extra prices --extra store --extra postgres pyproject.toml -o requirements/image.txt
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \

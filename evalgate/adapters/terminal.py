@@ -10,8 +10,15 @@ if TYPE_CHECKING:
 
     from evalgate.ports import Progress
 
+    Share = Callable[[], float | None]
+
 PATIENCE_S = 1.0
 """Shorter runs show nothing."""
+BETWEEN_S = 0.1
+"""Between looks at the clock's hands: painting costs more than judging a trace."""
+SURE_S = 5.0
+"""Before that much time nothing is said of how much is left."""
+UP_TO_S = 120
 
 
 class Quiet:
@@ -25,11 +32,18 @@ class Quiet:
 
 
 class Spinner:
-    """A line on stderr that counts; rich is imported only when the work turns out to be long."""
+    """A line on stderr that counts; rich is imported only when the work turns out to be long.
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = monotonic) -> None:
+    `share` tells how much of the work is done, from 0 to 1, as far as that is known.
+    """
+
+    def __init__(
+        self, stream: TextIO, clock: Callable[[], float] = monotonic, share: Share | None = None
+    ) -> None:
         self._stream = stream
         self._clock = clock
+        self._share = share
+        self._painted = 0.0
         self._start = clock()
         self._count = 0
         self._bar: Any = None
@@ -38,14 +52,19 @@ class Spinner:
     def advance(self, what: str, count: int = 1) -> None:
         """`count` more of `what` are done."""
         self._count += count
-        if self._bar is not None:
-            self._bar.update(0, completed=self._count)
-        elif not self._missing and self._clock() - self._start > PATIENCE_S:
+        if self._missing:
+            return
+        now = self._clock()
+        if self._bar is None and now - self._start > PATIENCE_S:
             self._open(what)
+        if self._bar is not None and now - self._painted > BETWEEN_S:
+            self._painted = now
+            self._bar.update(0, completed=self._count, pace=self._pace(now - self._start), refresh=True)
 
     def finish(self) -> None:
         """The line is taken away."""
         if self._bar is not None:
+            self._bar.update(0, completed=self._count, refresh=True)
             self._bar.stop()
             self._bar = None
 
@@ -59,13 +78,33 @@ class Spinner:
         columns = (
             SpinnerColumn(),
             TextColumn("{task.completed:,.0f} {task.description}"),
+            TextColumn("{task.fields[pace]}"),
             TimeElapsedColumn(),
         )
-        self._bar = Progress(*columns, console=Console(file=self._stream), transient=True)
-        self._bar.add_task(what, total=None)
+        console = Console(file=self._stream)
+        # No thread that paints: workers may still be forked.
+        self._bar = Progress(*columns, console=console, transient=True, auto_refresh=False)
+        self._bar.add_task(what, total=None, pace="")
         self._bar.start()
 
+    def _pace(self, elapsed: float) -> str:
+        """How many a second and, once that can be told, how much time is left."""
+        pace = f"{self._count / elapsed:,.0f}/s"
+        share = None if self._share is None else self._share()
+        if not share or elapsed < SURE_S:
+            return pace
+        return f"{pace}, {_in_words(elapsed * (1 - share) / share)} left"
 
-def progress_for(stream: TextIO, *, quiet: bool) -> Progress:
+
+def progress_for(stream: TextIO, *, quiet: bool, share: Share | None = None) -> Progress:
     """What fits the stream: a counting line on a terminal, silence elsewhere."""
-    return Spinner(stream) if not quiet and stream.isatty() else Quiet()
+    return Spinner(stream, share=share) if not quiet and stream.isatty() else Quiet()
+
+
+def _in_words(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> _in_words(95), _in_words(600)
+    ('95 s', '10 min')
+    """
+    return f"{seconds:.0f} s" if seconds < UP_TO_S else f"{seconds / 60:.0f} min"

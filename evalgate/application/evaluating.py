@@ -8,7 +8,7 @@ from evalgate.application.evaluate import evaluate
 
 if TYPE_CHECKING:
     from evalgate.application.evaluate import TraceChoice
-    from evalgate.application.judge import Tools
+    from evalgate.application.tools import Tools
     from evalgate.models.run import Run
     from evalgate.models.trace import Trace
     from evalgate.ports import TraceSpool

@@ -21,6 +21,7 @@ from evalgate.application.price_comparison import comparable, priced_alike
 from evalgate.application.quarantine import check_quarantine, set_apart
 from evalgate.application.report import Findings, incomplete, invalid, report
 from evalgate.application.rules import rules_of
+from evalgate.application.tools import Tools as Tools  # noqa: PLC0414, TC001  re-exported
 from evalgate.errors import (
     InvalidInput,
     Problem,
@@ -33,10 +34,9 @@ from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
 from evalgate.gate.standing import standings_of, standings_of_run
-from evalgate.records import dataclass, replace
+from evalgate.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from evalgate.application.baseline import KnownBaseline
@@ -46,35 +46,8 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import Comparison
     from evalgate.models.results import ResultsDoc
     from evalgate.models.run import Run
-    from evalgate.ports import (
-        BaselineFiles,
-        Clock,
-        Fingerprints,
-        OutputFolder,
-        PriceTable,
-        Progress,
-        SuiteSource,
-        TraceArchive,
-    )
-    from evalgate.ports.engines import Workshops
-    from evalgate.ports.shards import OpenShard
+    from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What the judge works with."""
-
-    suites: SuiteSource
-    traces: TraceArchive
-    baselines: BaselineFiles
-    output: OutputFolder
-    clock: Clock
-    progress: Progress
-    prices: PriceTable | None = None
-    fingerprints: Fingerprints | None = None
-    workshops: Workshops | None = None
-    shards: Sequence[OpenShard] | None = None  # what was judged before is put together, and nothing read
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:

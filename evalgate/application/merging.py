@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.baseline import KnownBaseline
     from evalgate.application.evaluate import TraceChoice
-    from evalgate.application.judge import Tools
+    from evalgate.application.tools import Tools
     from evalgate.models.run import Run
     from evalgate.models.shard import ShardHead
     from evalgate.ports import TraceArchive, TraceSpool

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.application.batched_evaluation import Numbered
-    from evalgate.application.judge import Tools
     from evalgate.application.request import JudgeRequest
+    from evalgate.application.tools import Tools
     from evalgate.models.results import ResultsDoc
     from evalgate.models.shard import Shard
     from evalgate.ports.engines import Workshops

@@ -61,7 +61,7 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
         baseline_files(cwd),
         OutputFolder(output_dir, cwd),
         SystemClock(source_date_epoch),
-        Quiet() if progress_to is None else progress_for(progress_to, quiet=False),
+        Quiet() if progress_to is None else progress_for(progress_to, quiet=False, share=files.share),
         price_list(),
         fingerprints(cwd),
         None if wanted is None else Workers(files, limits, wanted),

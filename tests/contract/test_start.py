@@ -107,10 +107,12 @@ def test_a_run_loads_what_it_uses_of_ours(project):
     def within(package: str) -> set[str]:
         return {name.removeprefix(f"{package}.") for name in modules if name.startswith(f"{package}.")}
 
-    assert within("evalgate.cli") == {"run", "shell"}
+    assert within("evalgate.cli") == {"run", "shell", "workers"}
     assert not within("evalgate.adapters.trace_formats.readers")
     assert not within("evalgate.adapters.trace_formats.spans")
     assert "evalgate.adapters.github" not in modules
+    assert not within("evalgate.adapters.engines")
+    assert "evalgate.application.batched_evaluation" not in modules
     assert "evalgate.reporting.exports.sarif" not in modules
     assert "evalgate.reporting.own_template" not in modules
     assert "evalgate.evaluators.output_contains" in modules

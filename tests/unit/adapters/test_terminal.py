@@ -39,3 +39,24 @@ def test_long_work__is_counted_and_the_line_taken_away():
     assert "traces" in shown
     assert "1,234" in shown
     assert shown.endswith("\x1b[2K"), "the line is erased at the end"
+
+
+def test_long_work__tells_its_pace_and_after_a_while_how_much_is_left():
+    screen, seconds = Terminal(), count()
+    spinner = Spinner(screen, clock=lambda: float(next(seconds)), share=lambda: 0.25)
+    for _ in range(60):
+        spinner.advance("traces", 100)
+    shown = screen.getvalue()
+    spinner.finish()
+    assert "100/s" in shown
+    assert "180 s left" not in shown.split("5,0")[0], "not while nobody can know"
+    assert "3 min left" in shown
+
+
+def test_a_line_that_can_not_know_what_is_left__says_nothing_of_it():
+    screen, seconds = Terminal(), count()
+    spinner = Spinner(screen, clock=lambda: float(next(seconds)), share=lambda: None)
+    for _ in range(20):
+        spinner.advance("traces", 100)
+    spinner.finish()
+    assert "left" not in screen.getvalue()
