@@ -320,6 +320,20 @@ def test_secrets_and_hostile_words__never_leave_their_spans(tmp_path):
     assert secret not in ran.stdout + _shell(tmp_path, "explain", "x")
 
 
+def test_shards__put_together_are_the_run(tmp_path):
+    suite(tmp_path, REFUND, HELLO)
+    trace(tmp_path, "refund", TALK[:4])  # a turn of the golden is missing
+    trace(tmp_path, "hello", GREETING)
+    whole = run(tmp_path).results
+    for number in (1, 2):
+        _shell(tmp_path, "run", "suite.yaml", "--shard", f"{number}/2", "--output-dir", f"s{number}")
+    _shell(tmp_path, "merge", "s1", "s2", "--config", "suite.yaml", "--output-dir", "m")
+    merged = json.loads((tmp_path / "m/results.json").read_bytes())
+    assert merged["suites"] == whole["suites"]
+    (trial,) = the(run(tmp_path), "refund")["trials"]
+    assert [turn["is_missing"] for turn in trial["golden"]["turns"]] == [False, True]
+
+
 # What a suite may say
 
 
