@@ -105,4 +105,5 @@ def test_the_image_holds_every_dependency_and_the_extras_that_need_no_terminal()
     named = {re.split(r"[<>=!~]", dependency)[0].strip() for dependency in project["dependencies"]}
     assert named <= locked
     assert {"opentelemetry-proto", "protobuf", "genai-prices"} <= locked
+    assert {"sqlalchemy", "alembic", "psycopg", "psycopg-binary"} <= locked
     assert "rich" not in locked

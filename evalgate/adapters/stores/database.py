@@ -130,9 +130,9 @@ def _postgres_engine(place: Place) -> Engine:
 
 
 def _connect_arguments(query: Any) -> dict[str, Any]:
-    """What the URL leaves open."""
+    """What the URL leaves open. Nothing is prepared on the server: a pool before it may hand us another."""
     wanted = {"connect_timeout": CONNECT_SECONDS, "application_name": "evalgate"}
-    return {name: value for name, value in wanted.items() if name not in query}
+    return {name: value for name, value in wanted.items() if name not in query} | {"prepare_threshold": None}
 
 
 def _pool() -> Any:
