@@ -165,11 +165,11 @@ class _Cells:
     def _moment(self, name: str) -> datetime:
         try:
             moment = datetime.fromisoformat(self._cells[name])
-        except ValueError:
-            moment = datetime.min  # noqa: DTZ901  (has no time zone, as nothing that is refused below)
-        if moment.tzinfo is None:
-            raise ValueError(f"`{name}` is no RFC 3339 time with its time zone")
-        return moment.astimezone(UTC)
+            if moment.tzinfo is not None:
+                return moment.astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise ValueError(f"`{name}` is no RFC 3339 time with its time zone")
 
     def _one_of(self, name: str, words: Iterable[Any]) -> Any:
         text = self._text(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from evalgate.models.evaluation import (
     Evaluation,
@@ -23,10 +23,20 @@ from evalgate.models.trace import MAX_ID_LENGTH
 
 MAX_TEXT = 1_000_000
 MOST_ITEMS = 10_000
+
+
+def _utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the moment lies before the year 1 or after 9999") from None
+
+
 Score = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Name = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
+Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Scores = Annotated[dict[Name, Score | None], Field(max_length=MOST_ITEMS)]
@@ -70,7 +80,7 @@ class FeedbackEntry(_Read):
     feedback: Sentiment
     comment: Text = ""
     issues: Texts = []
-    time: AwareDatetime | None = None
+    time: Moment | None = None
 
     def said(self) -> Feedback:
         """The record."""
@@ -84,7 +94,7 @@ class FeedbackEntry(_Read):
             self.user_id,
             self.message_id,
             self.golden_id,
-            None if self.time is None else self.time.astimezone(UTC),
+            self.time,
         )
 
 
@@ -139,7 +149,7 @@ class Entry(_Read):
     trial: Count = 0
     trace_id: Name | None = None
     trace_sha256: Name | None = None
-    time: AwareDatetime
+    time: Moment
     intent: Name
     stance: Name
     turns: Count
@@ -189,7 +199,7 @@ class Entry(_Read):
             whole.scores,
             whole.statistics.figures(),
             whole.evaluated_by,
-            _utc(self.time),
+            self.time,
             self.run_id,
             self.trial,
             self.trace_id,
@@ -201,7 +211,3 @@ class Entry(_Read):
         )
         about = About(self.golden_title, self.intent, self.stance, self.conversation_id)
         return Exported(evaluation, about, tuple(each.said() for each in self.feedback))
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
