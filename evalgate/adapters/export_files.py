@@ -14,12 +14,14 @@ BLOCK = 1 << 20
 class OutputFolder:
     """Writes our files whole or not at all, and touches nobody else's.
 
-    `folder` starts from `cwd`. With `root` it must lie inside that, and no symbolic link is followed.
+    `folder` starts from `cwd`. With `root` it must lie inside that, and no symbolic link is followed; what is
+    written belongs to who owns `root`.
     """
 
     def __init__(self, folder: str, cwd: str, root: str | None = None) -> None:
         self._folder = Path(cwd) / folder
         self._shown = folder
+        self._owner = None if root is None else _owner_of(root)
         if root is not None:
             self._stay_inside(_absolute(Path(root)))
 
@@ -39,6 +41,7 @@ class OutputFolder:
             draft.unlink(missing_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
                 stream.write(content)
+            self._hand_over(draft)
             draft.replace(target)
         except OSError as error:
             raise self._refusal(name, error) from None
@@ -52,6 +55,7 @@ class OutputFolder:
             with os.fdopen(handle, "rb") as source, draft.open("xb") as stream:
                 while block := source.read(BLOCK):
                     stream.write(block)
+            self._hand_over(draft)
             draft.replace(target)
         except OSError as error:
             raise self._refusal(name, error) from None
@@ -72,7 +76,14 @@ class OutputFolder:
             return
         self._folder.mkdir(parents=True)
         # Results of a run are no source: a new folder of ours ignores itself.
-        (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        ignore = self._folder / ".gitignore"
+        ignore.write_text("*\n", encoding="utf-8")
+        self._hand_over(self._folder)
+        self._hand_over(ignore)
+
+    def _hand_over(self, path: Path) -> None:
+        if self._owner is not None:
+            os.chown(path, *self._owner, follow_symlinks=False)
 
     def _stay_inside(self, root: Path) -> None:
         absolute = _absolute(self._folder)
@@ -141,6 +152,14 @@ class LineFile:
 
     def _refusal(self, error: OSError) -> SettingError:
         return SettingError(f"can't write {self._shown}: {error.strerror or 'the system refused'}")
+
+
+def _owner_of(root: str) -> tuple[int, int] | None:
+    """User and group of a folder that somebody else owns and root writes to, so that they can clean up."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0 or not Path(root).is_dir():
+        return None
+    found = Path(root).stat()
+    return found.st_uid, found.st_gid
 
 
 def is_folder(path: str, cwd: str) -> bool:

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from evalgate.adapters.export_files import NamedFile, OutputFolder
@@ -56,3 +58,13 @@ def test_named_file__stays_inside(tmp_path, path):
     (tmp_path / "root" / "link").symlink_to(tmp_path)
     with pytest.raises(RefusedPath):
         NamedFile(path, str(tmp_path / "root")).write(b"")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write for somebody else")
+def test_with_a_root_of_another_owner__what_root_writes_is_theirs(tmp_path):
+    os.chown(tmp_path, 1001, 1002)
+    folder = OutputFolder(".evalgate", str(tmp_path), str(tmp_path))
+    folder.write("results.json", b"{}")
+    written = [tmp_path / ".evalgate", *(tmp_path / ".evalgate").iterdir()]
+    assert {path.name for path in written} == {".evalgate", ".gitignore", "results.json"}
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in written} == {(1001, 1002)}
