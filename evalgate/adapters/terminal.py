@@ -24,6 +24,9 @@ UP_TO_S = 120
 class Quiet:
     """Shows nothing."""
 
+    def begin(self, suite: str) -> None:
+        """Nothing is shown."""
+
     def advance(self, what: str, count: int = 1) -> None:
         """Nothing is shown."""
 
@@ -48,6 +51,9 @@ class Spinner:
         self._count = 0
         self._bar: Any = None
         self._missing = False
+
+    def begin(self, suite: str) -> None:
+        """The line counts on over all suites."""
 
     def advance(self, what: str, count: int = 1) -> None:
         """`count` more of `what` are done."""

@@ -67,6 +67,7 @@ def evaluate(
         evaluation = SuiteEvaluation(suite, choice.earlier, choice.witness)
         pricer = Pricer(suite.prices, choice.prices)
         patterns, folder, form = choice.of(suite)
+        progress.begin(suite.path)
         for record in traces.read(patterns, folder, form):
             if isinstance(record, Trace):
                 pricer.price(record)

@@ -95,6 +95,7 @@ class Bench:
         from evalgate.adapters.export_files import OutputFolder
         from evalgate.adapters.terminal import Quiet
         from evalgate.application.judge import Tools
+        from evalgate.bootstrap.process import reading
         from evalgate.bootstrap.sources import (
             baseline_files,
             fingerprints,
@@ -109,7 +110,7 @@ class Bench:
             baseline_files(self.cwd, self.root if named_baseline else None),
             OutputFolder(self.folder, self.cwd, None if self.is_apart else self.root),
             SystemClock(self.source_date_epoch),
-            progress or Quiet(),
+            reading.on(progress or Quiet()),
             price_list(),
             fingerprints(self.cwd, self.root),
         )

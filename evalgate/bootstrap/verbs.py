@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evalgate.models.approval import ApprovalFile
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.trace import DamagedTrace, TraceRecord
+    from evalgate.ports import Progress
     from evalgate.ports.store import Store
     from evalgate.settings.limits import Limits
     from evalgate.suite.models import Configuration
@@ -52,16 +53,20 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     from evalgate.adapters.terminal import Quiet, progress_for
     from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.application.judge import Tools
+    from evalgate.bootstrap.process import reading
     from evalgate.bootstrap.workshops import Workers, files_of
 
     files, limits = SeenFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
+    progress: Progress = Quiet()
+    if progress_to is not None:
+        progress = progress_for(progress_to, quiet=False, share=files.share)
     return Tools(
         suite_files(cwd, None, bounds, store),
         TraceFiles(files, limits),
         baseline_files(cwd),
         OutputFolder(output_dir, cwd),
         SystemClock(source_date_epoch),
-        Quiet() if progress_to is None else progress_for(progress_to, quiet=False, share=files.share),
+        reading.on(progress),
         price_list(),
         fingerprints(cwd),
         None if wanted is None else Workers(files, limits, wanted),

@@ -207,6 +207,9 @@ class TemplateSource(Protocol):
 class Progress(Protocol):
     """Long work shows that it moves."""
 
+    def begin(self, suite: str) -> None:
+        """The traces of a suite, told by its path, are next."""
+
     def advance(self, what: str, count: int = 1) -> None:
         """`count` more of `what` are done."""
 

@@ -95,3 +95,21 @@ def test_outside_a_job__one_line_says_what_is_missing(image, checkout, tmp_path)
     assert ended.code == 2, ended.log
     assert "GITHUB_REPOSITORY" in ended.log
     assert "Traceback" not in ended.log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the checkout to the runner's user")
+@pytest.mark.parametrize(("mode", "user"), [(0o755, 60_700), (0o700, RUNNERS_USER)], ids=["open", "private"])
+def test_the_judge_is_another_user_than_the_root_that_starts_it(image, checkout, tmp_path, mode, user):
+    checkout.chmod(mode)
+    job = {**JOB, "INPUT_TRACES": "traces/main/*.jsonl", "INPUT_DEBUG": "true"}
+    ended = image.run(checkout, tmp_path / "job", job)
+    assert ended.code == 0, ended.log
+    assert f"the judge runs as user {user}" in ended.log
+    assert (checkout / ".evalgate" / "results.json").is_file()
+
+
+def test_a_judge_that_passes_its_limits__is_wrong_input(image, checkout, tmp_path):
+    job = {**JOB, "INPUT_TRACES": "traces/main/*.jsonl", "INPUT_LIMITS": "memory=40MB"}
+    ended = image.run(checkout, tmp_path / "job", job)
+    assert ended.code == 2, ended.log
+    assert "memory it may use (40 MB)" in ended.log

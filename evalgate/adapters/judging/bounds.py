@@ -68,6 +68,9 @@ class Allowance:
         self._every = every
         self._count = 0
 
+    def begin(self, suite: str) -> None:
+        """All suites together are given time."""
+
     def advance(self, what: str, count: int = 1) -> None:  # noqa: ARG002  the port's signature
         """`count` more are done."""
         self._count += count

@@ -14,6 +14,7 @@ import pytest
 from evalgate.adapters.judging.bounds import OUT_OF_MEMORY, Bounds, is_out_of_memory
 from evalgate.adapters.judging.endings import Ending, ending_of, over_limit
 from evalgate.adapters.judging.note import Note, last_read
+from evalgate.adapters.terminal import Quiet
 
 SUITE = """\
 version: 1
@@ -79,7 +80,7 @@ def test_a_run_that_uses_up_its_time_names_what_it_was_reading(project):
     assert ended.returncode == 2, ended.stderr
     [line] = ended.stderr.splitlines()
     assert line.startswith(
-        "error: judging used up its CPU time (1 seconds) while it was reading traces/refund.json"
+        "error: judging used up its CPU time (1 seconds) while it was reading traces/refund.json for suite.yaml"
     )
     results = json.loads((project / ".evalgate/results.json").read_text())
     assert (results["verdict"], results["reasons"][0]["code"], results["summary"]) == (
@@ -203,6 +204,21 @@ def test_a_note_tells_the_file_that_was_read_last_and_no_more():
         note("traces/" + "long" * 1_000)
         note("evals/a.yaml\n::error::x\x1b[2J")
         assert last_read(place.fileno()) == "evals/a.yaml \u23ce ::error::x"
+
+
+def test_a_note_tells_the_suite_that_asked_for_a_file():
+    with tempfile.TemporaryFile() as place:
+        note = Note()
+        assert note.on(Quiet()).__class__ is Quiet
+        note.into(place.fileno())
+        progress = note.on(Quiet())
+        note("evals/a.yaml")
+        progress.begin("evals/a.yaml")
+        assert last_read(place.fileno()) == "evals/a.yaml"
+        note("traces/x.json")
+        progress.advance("traces")
+        progress.finish()
+        assert last_read(place.fileno()) == "traces/x.json for evals/a.yaml"
 
 
 def test_nothing_noted_is_nothing_read():
