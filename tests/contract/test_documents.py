@@ -135,7 +135,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     others = re.findall(r"^\| `([a-z ]+)` \| (`-.+?) \|", read("docs/commands.md"), re.MULTILINE)
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
     shown = [
-        *("validate", "compare", "backtest", "fingerprint", "approve", "approvals"),
+        *("merge", "validate", "compare", "backtest", "fingerprint", "approve", "approvals"),
         *("baseline create", "baseline show", "query", "convert", "schema"),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),
         *(f"goldens suite {step}" for step in ("add", "update", "list", "show", "delete")),
