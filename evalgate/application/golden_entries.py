@@ -9,23 +9,27 @@ from pydantic import ValidationError
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import flaws_of
 from evalgate.suite.golden_file import GoldenEntry
-from evalgate.suite.golden_rules import golden_of
+from evalgate.suite.golden_rules import due_flaws, golden_of
 from evalgate.suite.golden_words import doubtful
 from evalgate.suite.golden_written import written_golden
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalgate.evaluators.flaws import Flaw
     from evalgate.models.golden import Golden
 
 
 def golden_from_words(said: Mapping[str, Any]) -> Golden:
     """The golden that fields make; raises SettingError with every mistake."""
     try:
-        return golden_of(GoldenEntry.model_validate(dict(said)))
+        golden = golden_of(GoldenEntry.model_validate(dict(said)))
     except ValidationError as error:
-        problems = [Problem(flaw.message, None, flaw.hint) for flaw in flaws_of(error, GoldenEntry)]
-        raise SettingError(*problems) from None
+        raise _refusal(flaws_of(error, GoldenEntry)) from None
+    flaws = list(due_flaws(golden))
+    if flaws:
+        raise _refusal(flaws)
+    return golden
 
 
 def doubts_of(goldens: Iterable[Golden]) -> Iterator[Problem]:
@@ -38,3 +42,7 @@ def doubts_of(goldens: Iterable[Golden]) -> Iterator[Problem]:
 def golden_with(golden: Golden, said: Mapping[str, Any]) -> Golden:
     """The golden with some fields said anew, lists as a whole; raises SettingError with every mistake."""
     return golden_from_words({**written_golden(golden), **said})
+
+
+def _refusal(flaws: Iterable[Flaw]) -> SettingError:
+    return SettingError(*(Problem(flaw.message, None, flaw.hint) for flaw in flaws))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import suggest
+from evalgate.measures.plain_text import visible
 from evalgate.measures.redaction import redact
 from evalgate.records import replace
 
@@ -71,12 +72,20 @@ def add_feedback(said: Feedback, store: Store) -> Feedback:
 
 
 def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
-    """The goldens without secrets; raises SettingError where two have one id."""
+    """The goldens without secrets; raises SettingError where two have one id, or an id can't be seen."""
+    unseen = [golden.id for golden in goldens if not _can_be_seen(golden.id)]
+    if unseen:
+        raise SettingError(*(Problem(f"the id {id_!a} holds what nobody sees") for id_ in unseen))
     counts = Counter(golden.id for golden in goldens)
     twice = [id_ for id_, count in counts.items() if count > 1]
     if twice:
         raise SettingError(*(Problem(f"two goldens have the id `{id_}`") for id_ in twice))
     return [without_secrets(golden) for golden in goldens]
+
+
+def _can_be_seen(golden_id: str) -> bool:
+    """Whether an id is on a screen what it is in the store: no controls, nothing invisible, not blank."""
+    return bool(golden_id.strip()) and visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
 
 
 def without_secrets(golden: Golden) -> Golden:

@@ -37,9 +37,13 @@ Message = Annotated[str, Field(max_length=MAX_MESSAGE)]
 
 
 def _moment(text: str) -> str:
-    from datetime import datetime
+    from datetime import UTC, datetime
 
-    datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text)
+    try:
+        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("no calendar has this moment") from None
     return text
 
 

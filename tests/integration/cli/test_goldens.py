@@ -70,6 +70,12 @@ MISTAKES = [
     (["add", "--id", "x", "--file", "x.yaml"], "leave the flags of fields and --id out"),
     (["add", "--from-trace", "gone.json"], "no trace file at 'gone.json'"),
     (["add", "--id", "x", "--user", "a" * 100_001], "at most 100000 characters"),
+    (["add", "--id", "x*"], "a golden is one conversation: its `id` has no `*`"),
+    (["add", "--id", "x", "--user", "u", "--tool", "look@2"], "`look@2` is due in turn 2 of 1"),
+    (["add", "--id", " "], "the id ' ' holds what nobody sees"),
+    (["add", "--id", "a\u202eb"], "the id 'a\\u202eb' holds what nobody sees"),
+    (["add", "--id", "a\nb"], "the id 'a\\nb' holds what nobody sees"),
+    (["update", "greet", "--tool", "look@9"], "`look@9` is due in turn 9 of 1"),
     (["update", "greet"], "nothing to change was said"),
     (["list", "--limit", "0"], "--limit takes a number from 1 to 10,000, not 0"),
     (["list", "--offset", "-1"], "--offset takes a number from 0 on, not -1"),
@@ -200,7 +206,9 @@ def test_what_reads_like_a_secret_is_not_stored(verbs, store):
 
 def test_hostile_text_reaches_no_terminal_alive(verbs):
     flags = ("--title", "--description", "--user", "--response", "--tag", "--creator", "--intent", "--stance")
-    verbs("goldens", "add", "--id", f"g{HOSTILE}", *(word for flag in flags for word in (flag, HOSTILE)))
+    refused = verbs("goldens", "add", "--id", f"g{HOSTILE}", "--user", "x", code=2)
+    assert "holds what nobody sees" in refused.err
+    assert refused.err.strip().isprintable()
     verbs("goldens", "add", "--id", "g", *(word for flag in flags for word in (flag, HOSTILE)))
     verbs("goldens", "suite", "add", "s", "--golden", "g", "--description", HOSTILE, "--label", HOSTILE)
     for words in (["list"], ["show", "g"], ["suite", "list"], ["suite", "show", "s"], ["export"]):
