@@ -30,9 +30,9 @@ class RemoteFiles:
             return self._here.expand(pattern, base)
         scheme, _, rest = pattern.partition(URL)
         store = self._store(scheme, pattern)
-        fixed = _fixed_part(rest)
         try:
-            found = store.glob(f"{rest}/**" if store.isdir(rest) else rest, detail=True)
+            pattern_here = f"{rest.rstrip('/')}/**" if store.isdir(rest) else rest
+            found = store.glob(pattern_here, detail=True)
         except Exception as error:  # noqa: BLE001  (each store raises its own)
             raise _unreadable(pattern, error) from None
         if len(found) > MAX_ENTRIES:
@@ -42,7 +42,7 @@ class RemoteFiles:
             if details.get("type") == "file":
                 url = f"{scheme}{URL}{name}"
                 self._sizes[url] = int(details.get("size") or 0)
-                files.append(FoundFile(url, _below(name, fixed), url))
+                files.append(FoundFile(url, _below(name, _fixed_part(pattern_here)), url))
         return sorted(files)
 
     def open(self, file: FoundFile) -> BinaryIO:

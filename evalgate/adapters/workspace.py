@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_ENTRIES = 20_000
+URL = "://"
 READ_BUFFER = 1 << 17
 OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -47,6 +48,9 @@ class Workspace:
         SettingError (a pattern that can't be meant).
         """
         _require_plain_text(pattern)
+        if URL in pattern:
+            hint = "only a shell's --traces may name a URL"
+            raise RefusedPath(Problem("this is a URL and no path", Location(pattern), hint))
         start, glob = Glob.split(pattern)
         whole = self._locate(pattern, base)
         if os.path.lexists(whole) and not os.path.isdir(whole):

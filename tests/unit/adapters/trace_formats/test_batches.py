@@ -29,7 +29,8 @@ LINES = some.one_of(
     some.sampled_from(["", "  ", "{", "[]", '"x"', native("x")[:-1] + ', "trace_id": "t", "trace_id": "u"}']),
 )
 FILES = some.lists(
-    some.tuples(some.lists(LINES, max_size=25), some.sampled_from(["\n", "\r\n"]), some.booleans()), max_size=3
+    some.tuples(some.lists(LINES, max_size=25), some.sampled_from(["\n", "\r\n"]), some.booleans()),
+    max_size=3,
 )
 
 
