@@ -73,7 +73,7 @@ def add_feedback(said: Feedback, store: Store) -> Feedback:
 
 def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
     """The goldens without secrets; raises SettingError where two have one id, or an id can't be seen."""
-    unseen = [golden.id for golden in goldens if not _can_be_seen(golden.id)]
+    unseen = [golden.id for golden in goldens if not can_be_seen(golden.id)]
     if unseen:
         raise SettingError(*(Problem(f"the id {id_!a} holds what nobody sees") for id_ in unseen))
     counts = Counter(golden.id for golden in goldens)
@@ -83,7 +83,7 @@ def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
     return [without_secrets(golden) for golden in goldens]
 
 
-def _can_be_seen(golden_id: str) -> bool:
+def can_be_seen(golden_id: str) -> bool:
     """Whether an id is on a screen what it is in the store: no controls, nothing invisible, not blank."""
     return bool(golden_id.strip()) and visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalgate.application.golden_keeping import unknown_golden
+from evalgate.application.golden_keeping import can_be_seen, unknown_golden
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import suggest
 from evalgate.measures.redaction import redact
@@ -44,6 +44,8 @@ def add_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSui
     """Stores a new one; raises SettingError where it names no goldens, or one that is not stored."""
     if not 0 < len(name.strip()) <= MAX_NAME:
         raise SettingError(f"the name of a suite has 1 to {MAX_NAME} characters")
+    if not can_be_seen(name):
+        raise SettingError(f"the name {name!a} holds what nobody sees")
     return store.suites.create(_checked(RegressionSuite(name, **said), store.goldens))
 
 

@@ -88,6 +88,7 @@ MISTAKES = [
     (["suite", "add", "x", "--tag", "t", "--passing-score", "nan"], "a number from 0 to 1, not nan"),
     (["suite", "add", "x", "--tag", "t", "--critical-issues", "-1"], "a whole number from 0 on, not -1"),
     (["suite", "add", "", "--tag", "t"], "1 to 200 characters"),
+    (["suite", "add", "a\u200bb", "--tag", "t"], "the name 'a\\u200bb' holds what nobody sees"),
     (["suite", "add", "x", "--tag", "t" * 201], "at most 200 characters"),
     (
         ["suite", "show", "nightli"],
