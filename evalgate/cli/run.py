@@ -130,14 +130,14 @@ def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
     leave_files(judgement, tools.output)
     _tell(judgement, arguments, shell)
     if memory is not None:
-        _keep(judgement, memory, shell)
+        _keep(judgement, memory, shell, is_quiet=arguments.quiet)
     return judgement.exit_code
 
 
-def _keep(judgement: Judgement, memory: Memory, shell: Shell) -> None:
+def _keep(judgement: Judgement, memory: Memory, shell: Shell, *, is_quiet: bool) -> None:
     """What becomes of it in the store is said, and changes nothing else."""
     said = memory.keep(judgement)
-    if said:
+    if said and not is_quiet:
         shell.note(said)
     for warning in memory.warnings:
         shell.note(f"warning: {warning}")

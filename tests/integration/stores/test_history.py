@@ -69,7 +69,7 @@ def judged(folder: Path, day: int, *flags: str, branch: str = "main", url: str =
         (folder / f"traces/{abs(hash(scenario))}.json").write_text(json.dumps(trace))
     environ = {"SOURCE_DATE_EPOCH": str(START + day * DAY), "GITHUB_REF_NAME": branch}
     store = ["--store-url", url] if url else []
-    return command(folder, "run", "s.yaml", "--no-baseline-zip", "-q", *store, *flags, **environ)
+    return command(folder, "run", "s.yaml", "--no-baseline-zip", *store, *flags, **environ)
 
 
 def results(folder: Path):
@@ -271,7 +271,7 @@ def test_the_flag_comes_before_the_variable_and_that_before_the_project(project)
     (project / "evalgate.yaml").write_text("version: 1\nsuites: [s.yaml]\nstore: of-the-project.db\n")
     judged(project, 1, a="ok", b="ok")
     assert [path.name for path in project.glob("*.db")] == ["of-the-project.db"]
-    arguments = ["run", "-q", "--no-baseline-zip"]
+    arguments = ["run", "--no-baseline-zip"]
     command(project, *arguments, EVALGATE_STORE_URL="of-the-variable.db")
     command(project, *arguments, "--store-url", "of-the-flag.db", EVALGATE_STORE_URL="of-the-variable.db")
     stored = {path.name for path in project.glob("*.db")}
