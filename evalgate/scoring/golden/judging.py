@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.scoring.golden.scored import Source
+    from evalgate.scoring.golden.scored import Finding, Source
     from evalgate.scoring.golden.turns import Beside
 
 UNSAID = "no score of this name is recorded, and no assertion is assigned to it"
@@ -183,9 +183,12 @@ def _turn_weights(rules: GoldenRules, beside: Sequence[Beside]) -> list[float]:
 
 def _step_issues(rules: GoldenRules, name: Dimension, scored: Scored) -> Iterator[Issue]:
     """One issue for each step that falls short, with all that was found in it."""
-    for at, score in enumerate(scored.steps):
-        found = [each for each in scored.findings if each.step == at]
-        if score is None or not found:
+    by_step: dict[int, list[Finding]] = {}
+    for each in scored.findings:
+        by_step.setdefault(each.step, []).append(each)
+    for at, found in sorted(by_step.items()):
+        score = scored.steps[at]
+        if score is None:
             continue
         grave = severity(name, score, rules.passing_score, rules.warning_threshold)
         if grave is None:

@@ -34,10 +34,12 @@ def memory_recall(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
     tallies, findings = [Tally() for _ in beside], list[Finding]()
     has_kinds = any(memory.kind for memory in _all(beside))
     judged = [each for each in demands if has_kinds or not _is_kind(each)]
+    said = [_said(each) for each in beside] if judged else []
     for demand in judged:
         bound = step_of(beside, demand)
         steps = range(len(beside)) if bound is None else [bound]
-        met = next((at for at in steps if _is_remembered(demand, beside[at])), None)
+        fact = spoken(demand.word)
+        met = next((at for at in steps if _is_remembered(demand, fact, beside[at], said[at])), None)
         if met is not None:
             tallies[met].count(met=True)
             continue
@@ -52,8 +54,9 @@ def memory_precision(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
     """The score of each step, and the memories that nothing asked for."""
     demands = [due(entry) for entry in rules.golden.required_memory_recall]
     tallies, findings = [Tally() for _ in beside], list[Finding]()
+    bounds = [step_of(beside, demand) for demand in demands]
     for at, each in enumerate(beside):
-        here = [demand for demand in demands if step_of(beside, demand) in (None, at)]
+        here = [demand for demand, bound in zip(demands, bounds, strict=True) if bound in (None, at)]
         for memory in each.actual.memories if each.actual is not None and here else ():
             is_due = _is_due(memory, here)
             if is_due is None:
@@ -81,18 +84,27 @@ def _is_kind(demand: Due) -> bool:
     return demand.word in MEMORY_RECALLS
 
 
-def _is_remembered(demand: Due, step: Beside) -> bool:
+def _said(step: Beside) -> list[str]:
+    """The answer of a step and the memories retrieved in it, ready to be searched."""
+    if step.actual is None:
+        return []
+    return [
+        spoken(text) for text in (step.actual.response or "", *(each.text for each in step.actual.memories))
+    ]
+
+
+def _is_remembered(demand: Due, fact: str, step: Beside, said: Sequence[str]) -> bool:
     if step.actual is None:
         return False
     if _is_kind(demand):
         return any(memory.kind == demand.word for memory in step.actual.memories)
-    texts = [step.actual.response or "", *(memory.text for memory in step.actual.memories)]
-    return any(says(text, demand.word) for text in texts)
+    return bool(fact.strip()) and any(fact in text for text in said)
 
 
 def _is_due(memory: Memory, demands: Sequence[Due]) -> bool | None:
     """Whether a retrieved memory is one of those due; None where nobody can tell."""
-    if any(not _is_kind(each) and says(memory.text, each.word) for each in demands):
+    text = spoken(memory.text)
+    if any(not _is_kind(each) and (fact := spoken(each.word)).strip() and fact in text for each in demands):
         return True
     kinds = {each.word for each in demands if _is_kind(each)} - {NOTHING}
     if memory.kind is None and kinds:
@@ -100,11 +112,10 @@ def _is_due(memory: Memory, demands: Sequence[Due]) -> bool | None:
     return memory.kind in kinds
 
 
-def says(text: str, fact: str) -> bool:
-    """Whether the words of a fact stand in the text, one behind the other.
+def spoken(text: str) -> str:
+    """The words of a text between blanks: what one text says stands in another that says it, too.
 
-    >>> says("You like GREEN tea, as always.", "green tea")
+    >>> spoken("Green TEA!") in spoken("You like green tea, as always.")
     True
     """
-    wanted = " ".join(words(fact[:MAX_TEXT]))
-    return bool(wanted) and f" {wanted} " in f" {' '.join(words(text[:MAX_TEXT]))} "
+    return f" {' '.join(words(text[:MAX_TEXT]))} "

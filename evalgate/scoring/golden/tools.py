@@ -47,7 +47,7 @@ class _Judged:
         self._findings: list[Finding] = []
 
     def scored(self) -> Scored:
-        forbidden = [each for each in self._due if each.word == NO_TOOL]
+        forbidden = {step_of(self._beside, each) for each in self._due if each.word == NO_TOOL}
         right = [self._calls_right(step, forbidden) for step in range(len(self._beside))]
         self._judge_names([Counter(call["name"] for call in calls) for calls in right])
         for demand in self._words:
@@ -58,11 +58,11 @@ class _Judged:
                 tally.of += len(calls)
         return Scored([tally.share for tally in self._tallies], self._findings, NOTHING)
 
-    def _calls_right(self, step: int, forbidden: Sequence[Due]) -> list[ToolCall]:
+    def _calls_right(self, step: int, forbidden: set[int | None]) -> list[ToolCall]:
         """The calls of a step that went right; the others count against it."""
         actual = self._beside[step].actual
         right: list[ToolCall] = []
-        is_free = not any(step_of(self._beside, each) in (None, step) for each in forbidden)
+        is_free = not {None, step} & forbidden
         named = {each.word for each in self._demands}
         for call in actual.calls if actual is not None else ():
             wrong = wrong_with(call, self._known)
