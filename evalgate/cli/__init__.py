@@ -37,8 +37,8 @@ VERBS = {
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
 _MODULES = {"import": "import_"}  # a word that Python keeps for itself
-EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub needed and unreachable,
-70 a bug of ours. `evalgate VERB --help` tells more.
+EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub or a store
+needed and unreachable, 70 a bug of ours. `evalgate VERB --help` tells more.
 """
 
 BUG = 70
