@@ -74,7 +74,10 @@ def judging(suite: str, file: Path, output: Path) -> list[str]:
 def measured(folder: Path, count: int, times: int) -> Row:
     """One size; the gate and the floor must agree about the traces before their speed is compared."""
     file, output = folder / f"traces-{count}.jsonl", folder / f"output-{count}"
-    traces.write(file, count)
+    if count <= COMPARED_UP_TO:
+        traces.write(file, count)
+    else:
+        traces.write_many(file, count, folder / f"traces-{COMPARED_UP_TO}.jsonl")
     gate = measure.best(judging("suite.yaml", file, output), times, GATE_EXITS)
     compared = None
     if count <= COMPARED_UP_TO:

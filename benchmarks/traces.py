@@ -34,6 +34,15 @@ def write(path: Path, count: int, scenarios: int = SCENARIOS) -> None:
             file.write(f"{line}\n")
 
 
+def write_many(path: Path, count: int, some: Path) -> None:
+    """`count` traces: those of the file `some` again and again, each with an id of its own."""
+    lines = some.read_bytes().splitlines(keepends=True)
+    with path.open("wb") as file:
+        for start in range(0, count, len(lines)):
+            new = b'"trace-%d-' % start
+            file.writelines(line.replace(b'"trace-', new, 1) for line in lines[: count - start])
+
+
 def trace(number: int, scenarios: int = SCENARIOS) -> dict[str, Any]:
     """One trace; each check fails in a share of them."""
     draw = Random(f"{SEED}/{number}")
