@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ALONE = 0.5
 """What a turn costs that has no counterpart."""
-MAX_CELLS = 1_000_000
+MAX_CELLS = 250_000
 """Turns times turns that are compared."""
 _PAIR, _MISSING, _EXTRA = range(3)
 

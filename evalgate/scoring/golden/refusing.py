@@ -45,6 +45,7 @@ class _Judged:
             each.actual.response[:MAX_TEXT] if each.actual is not None and each.actual.response else None
             for each in beside
         ]
+        self._refuses = [answer is not None and refuses(answer) for answer in self._answers]
         self._tallies = [Tally() for _ in beside]
         self._findings: list[Finding] = []
 
@@ -62,7 +63,7 @@ class _Judged:
         steps = [at for at in self._answered() if bound in (None, at)]
         if not steps:
             return
-        met = next((at for at in steps if _does(demand.word, self._answers[at] or "")), None)
+        met = next((at for at in steps if self._does(demand.word, at)), None)
         if met is not None:
             self._tallies[met].count(met=True)
             return
@@ -74,13 +75,18 @@ class _Judged:
         others = [each for each in self._demands if each.word != ALLOW]
         due_in = {step_of(self._beside, each) for each in others}
         for at in self._answered():
-            refused = refuses(self._answers[at] or "")
-            if at in due_in or (None in due_in and refused):
+            if at in due_in or (None in due_in and self._refuses[at]):
                 continue
-            if refused:
+            if self._refuses[at]:
                 self._miss(at, _missed(ALLOW))
             else:
                 self._tallies[at].count(met=True)
+
+    def _does(self, word: str, at: int) -> bool:
+        if word in (REFUSE, ALLOW):
+            return self._refuses[at] == (word == REFUSE)
+        phrase = flattened(word)
+        return bool(phrase) and first_phrase(self._answers[at] or "", [phrase]) is not None
 
     def _answered(self) -> list[int]:
         return [at for at, answer in enumerate(self._answers) if answer is not None]
@@ -88,13 +94,6 @@ class _Judged:
     def _miss(self, at: int, message: str) -> None:
         self._tallies[at].count(met=False)
         self._findings.append(Finding(at, message, shorten(self._answers[at] or "", 200)))
-
-
-def _does(word: str, answer: str) -> bool:
-    if word in (REFUSE, ALLOW):
-        return refuses(answer) == (word == REFUSE)
-    phrase = flattened(word)
-    return bool(phrase) and first_phrase(answer, [phrase]) is not None
 
 
 def _missed(word: str) -> str:
