@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
+from pathlib import Path
 
+from evalgate.errors import EvalGateError
 from evalgate.records import dataclass
 
 MB = 1_000_000
@@ -15,6 +18,7 @@ MOST_PROCESSES = 256
 OUT_OF_MEMORY = 99
 """The exit code by which a bounded process says that it had no memory left."""
 NO_MEMORY = 12  # ENOMEM
+NEARLY_ALL = 0.9
 NOT_LOADED = ("annot allocate memory", "failed to map segment")
 """How the system says that a library found no room."""
 
@@ -34,11 +38,16 @@ class Bounds:
 
 def bound(bounds: Bounds) -> None:
     """Bounds this process, for good, and leaves no image of its memory where it breaks off."""
+    sys.unraisablehook = _say_nothing
     _limit(resource.RLIMIT_CORE, 0, 0)
     if bounds.cpu is not None:
         _limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # the first one tells why
     if bounds.memory is not None:
         _limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
+
+
+def _say_nothing(_: object) -> None:
+    """What can't be raised for want of memory is not printed either: how the process ends tells it."""
 
 
 def become(user: int | None, group: int) -> None:
@@ -92,4 +101,15 @@ def is_out_of_memory(error: BaseException) -> bool:
         if isinstance(seen, ImportError) and any(words in str(seen) for words in NOT_LOADED):
             return True
         seen = seen.__cause__ or seen.__context__
-    return False
+    return not isinstance(error, EvalGateError) and _has_used_its_memory()
+
+
+def _has_used_its_memory() -> bool:
+    """Whether this process came close to its bound: what fails then fails for that, whatever it says."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        told = Path("/proc/self/status").read_text(encoding="ascii")
+    except (OSError, MemoryError):
+        return False
+    peak = int(told.partition("VmPeak:")[2].split()[0]) * 1024
+    return limit != resource.RLIM_INFINITY and peak > NEARLY_ALL * limit

@@ -104,6 +104,14 @@ def test_a_run_that_uses_up_its_memory_names_what_it_was_reading(project):
     assert json.loads(ended.stdout)["reasons"][0]["code"] == "over_limit"
 
 
+@pytest.mark.parametrize("megabytes", [36, 44, 48, 50])
+def test_wherever_memory_runs_out_it_is_no_bug_and_prints_no_traceback(project, megabytes):
+    ended = evalgate(project, "run", "suite.yaml", "--limit", f"memory={megabytes}MB", "-q")
+    assert ended.returncode in (0, 2), ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 1
+
+
 @pytest.mark.parametrize(
     "words",
     [
