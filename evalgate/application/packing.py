@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.claims import Candidate
@@ -30,6 +30,8 @@ APART = frozenset({"trial", "trace", "assertions", "tool_calls", "golden"})
 """Fields of a trial that are not sent as they are."""
 FIELDS = tuple(name for name in TrialResult.__match_args__ if name not in APART)
 _of_trial = attrgetter(*FIELDS)
+_UNPACKED = ("trial", "trace", "assertions", "tool_calls", "golden", *FIELDS)
+_in_place = itemgetter(*map(_UNPACKED.index, TrialResult.__match_args__))
 CHECK = tuple(name for name in AssertionResult.__match_args__ if name != "is_shared")
 _of_check = attrgetter(*CHECK)
 _of_ref = attrgetter(*TraceRef.__match_args__)
@@ -147,15 +149,9 @@ class Unpacker:
 
     def _trial(self, row: Row, ref: TraceRef, number: int) -> TrialResult:
         checks, calls, golden, *values = row
-        fields: Mapping[str, Any] = dict(zip(FIELDS, values, strict=True))
-        return TrialResult(
-            trial=number,
-            trace=ref,
-            assertions=[self._checks[check] for check in checks],
-            tool_calls=self._calls[calls],
-            golden=None if golden is None else _golden_trial(golden),
-            **fields,
-        )
+        assertions = [self._checks[check] for check in checks]
+        made = None if golden is None else _golden_trial(golden)
+        return TrialResult(*_in_place((number, ref, assertions, self._calls[calls], made, *values)))
 
 
 def _course(row: Row) -> Course:

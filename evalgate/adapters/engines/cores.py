@@ -14,13 +14,13 @@ def usable_cores(quota: Path = QUOTA) -> int:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
         cores = os.cpu_count() or 1
-    return max(1, min(cores, _share(quota) or cores))
+    return min(cores, _share(quota) or cores)
 
 
 def _share(quota: Path) -> int | None:
-    """Whole cores' worth of time that a container may use, None without such a bound."""
+    """Cores' worth of time that a container may use, at least one; None without such a bound."""
     try:
         allowed, period = quota.read_text().split()
-        return int(allowed) // int(period)
+        return max(1, int(allowed) // int(period))
     except (OSError, ValueError):  # no container, or no bound ("max")
         return None
