@@ -109,14 +109,11 @@ def test_the_previous_evaluation_is_the_last_one_before_of_the_same_golden_and_s
     assert judged.previous("refund", "unheard", NOON) is None
 
 
-@pytest.mark.parametrize("status", REGRESSION_STATUSES)
-def test_every_regression_status_is_taken(judged, evaluation, status):
-    assert judged.create(evaluation(regression_status=status)).regression_status == status
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_every_level_is_taken(judged, evaluation, level):
-    assert judged.create(evaluation(level=level)).level == level
+def test_every_regression_status_and_every_level_is_taken(judged, evaluation):
+    for status in REGRESSION_STATUSES:
+        assert judged.create(evaluation(regression_status=status)).regression_status == status
+    for level in LEVELS:
+        assert judged.create(evaluation(level=level)).level == level
 
 
 @pytest.mark.parametrize(

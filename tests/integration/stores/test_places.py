@@ -189,7 +189,6 @@ def test_a_file_is_left_whole_when_it_is_closed(tmp_path):
     ("named", "missing", "extra"),
     [
         ("s.db", "sqlalchemy", "store"),
-        ("s.db", "alembic", "store"),
         ("postgresql:///db", "psycopg", "postgres"),
     ],
 )

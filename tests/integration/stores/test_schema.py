@@ -87,7 +87,7 @@ def test_an_older_store_is_brought_up_to_date_with_all_it_holds(database, number
         assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == schema.NEWEST
 
 
-def test_a_store_of_today_is_opened_without_a_word_of_alembic(store_url):
+def test_a_store_of_today_is_opened_without_a_word_of_alembic(sqlite_template):
     import subprocess
     import sys
 
@@ -96,7 +96,7 @@ def test_a_store_of_today_is_opened_without_a_word_of_alembic(store_url):
         "print('alembic' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, store_url], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, str(sqlite_template)], capture_output=True, text=True, check=True
     )
 
     assert done.stdout == "False\n"
