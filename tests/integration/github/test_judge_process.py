@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
-from fakes.agent import on_main, ours
+from fakes.agent import SUITE, on_main, ours, record, trace
 from fakes.runner import ENTRYPOINT
 
 pytestmark = pytest.mark.shared
@@ -37,6 +41,38 @@ def test_a_judge_over_its_limits_is_exit_code_2_that_says_so(workspace, act, lim
 
 def test_the_log_says_on_demand_as_whom_the_judge_runs(act):
     assert any(line.startswith("the judge runs as ") for line in act(is_apart=True, debug="true").log)
+
+
+def judges_of(folder):
+    """Numbers of the processes that judge in a folder."""
+    found = []
+    for each in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            command = (each / "cmdline").read_bytes() if each.name.isdigit() else b""
+            found += [each.name] if b"evalgate.judge" in command and str(folder).encode() in command else []
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes can't be listed here")
+def test_a_job_that_is_cancelled_takes_its_judge_along(runner, workspace, tmp_path):
+    slow = "".join(f"      - {{regex: '(a|a)+(a|{one})+(a|a)+$'}}\n" for one in "abcdefgh")
+    (workspace / "evals/support.yaml").write_text(SUITE + slow)
+    record(workspace, trace(content="a" * 40 + "b"))
+    environ = {**runner.environment(token=""), "RUNNER_TEMP": str(tmp_path), "INPUT_BASELINE": "none"}
+    process = subprocess.Popen([sys.executable, ENTRYPOINT], env=environ, stdout=subprocess.PIPE)
+    until = time.monotonic() + 20
+    while not judges_of(tmp_path) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert judges_of(tmp_path), "no judge has begun"
+
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
+
+    assert process.returncode == 128 + signal.SIGTERM
+    until = time.monotonic() + 1
+    while judges_of(tmp_path) and time.monotonic() < until:  # whoever adopts it has to notice its end
+        time.sleep(0.01)
+    assert judges_of(tmp_path) == []
 
 
 @pytest.fixture
