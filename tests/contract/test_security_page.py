@@ -13,7 +13,7 @@ ROWS = re.findall(r"^\| (T\d\d) \|.*\| ([^|]*) \|$", PAGE, re.MULTILINE)
 ACCEPTED = "accepted"
 
 
-def tests_of(file: str) -> set[str]:
+def functions_of(file: str) -> set[str]:
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
@@ -28,4 +28,4 @@ def test_its_tests_are_there(threat, cell):
         return
     named = re.findall(r"`(tests/\S+\.py)::(test_\w+)`", cell)
     assert named, f"{threat} names no test"
-    assert [f"{file}::{test}" for file, test in named if test not in tests_of(file)] == []
+    assert [f"{file}::{test}" for file, test in named if test not in functions_of(file)] == []
