@@ -18,19 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_TEXT = 1_000_000
+LARGEST = 1e30
+"""More than any sum of what traces may record, and little enough to count on with."""
+ROUNDING = 1e-9
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Text = Annotated[str, Field(max_length=MOST_TEXT)]
-Number = int | Annotated[float, Field(allow_inf_nan=False)]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Number = Whole | Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+Score = Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1 + ROUNDING)]
 MaybeText = Text | None
 MaybeNumber = Number | None
+MaybeScore = Score | None
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
 Status = Literal["passed", "failed", "hard_fail", "error", "not_evaluable"]
 Place = tuple[Text, Count | None, Count | None]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
-Check = tuple[
-    Text, Text, Outcome, Number, Number, bool, Text, Place | None, dict[str, Any] | None, bool, bool
-]
+Check = tuple[Text, Text, Outcome, Score, Number, bool, Text, Place | None, dict[str, Any] | None, bool, bool]
 Ref = tuple[
     MaybeText, Text, Text, Sha256 | None, Count | None, Count | None,
     MaybeText, MaybeText, MaybeText, MaybeText,
@@ -40,15 +44,12 @@ Issue = tuple[
     Literal["info", "warning", "error", "critical"],
     Text, MaybeText, Count | None,
 ]  # fmt: skip
-Scores = dict[str, MaybeNumber]
+Scores = dict[str, MaybeScore]
 Turn = tuple[
     MaybeText, MaybeText, MaybeText, Scores, MaybeNumber, Count | None, MaybeNumber,
     list[Any], list[Text], list[Any], list[Issue], list[Text],
 ]  # fmt: skip
 Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None], list[Count]]
-
-
-Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 class Usage(TypedDict):
@@ -83,7 +84,7 @@ class Warned(TypedDict):
 
 
 Trial = tuple[
-    list[Count], Count, Golden | None, Status, MaybeNumber, MaybeNumber, MaybeNumber, Whole | None,
+    list[Count], Count, Golden | None, Status, MaybeScore, MaybeNumber, MaybeNumber, Whole | None,
     MaybeText, list[Warned], Whole | None, Whole | None, Pricing | None,
 ]  # fmt: skip
 Call = tuple[Count, Text, Any, Text, Text]

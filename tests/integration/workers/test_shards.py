@@ -45,9 +45,15 @@ def of_largest_batch(change):
         largest = max(content.splitlines(), key=len)
         document = orjson.loads(largest)
         change(document)
-        return content.replace(largest, orjson.dumps(document).replace(b'"infinite"', b"1e999"))
+        written = orjson.dumps(document).replace(b'"infinite"', b"1e999").replace(b'"endless"', b"9" * 400)
+        return content.replace(largest, written)
 
     return changed
+
+
+def trial_of(found):
+    """The first trial of a batch."""
+    return next(option[1] for _, judged, _ in found["records"] for option in judged[2] if option[1])
 
 
 def test_a_missing_shard_is_cannot_judge_and_tells_nothing_of_the_rest(few, shards):
@@ -126,6 +132,13 @@ def test_a_heading_of_another_run_is_refused(few, shards, tmp_path, fields, told
         lambda found: found["records"][0].__setitem__(1, [None, None, [[[999, 999, None], None, None]]]),
         lambda found: found["records"][0].__setitem__(1, [None, None, [[[0, 999, None], None, None]]]),
         lambda found: found["checks"][0].__setitem__(3, "infinite"),
+        lambda found: found["checks"][0].__setitem__(3, 1e300),
+        lambda found: found["checks"][0].__setitem__(3, "endless"),
+        lambda found: found["checks"][0].__setitem__(4, 1e300),
+        lambda found: found["checks"][0].__setitem__(4, "endless"),
+        lambda found: trial_of(found).__setitem__(4, 1e308),
+        lambda found: trial_of(found).__setitem__(5, "endless"),
+        lambda found: trial_of(found).__setitem__(6, -1e300),
         lambda found: found["checks"][0].__setitem__(2, "splendid"),
     ],
 )
