@@ -71,7 +71,7 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_a
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
-    _hide_secrets(settings, step)
+    _hide_secrets(settings, environ, step)
     with _folder_of_our_own(settings.job.temp) as downloads:
         judge = _judge(settings, step, downloads) if is_apart else bench.bench_of(settings)
         if settings.approves:
@@ -117,12 +117,17 @@ def _judge(settings: Settings, step: Step, downloads: str) -> JobJudge:
     return JudgeApart(bench_of(settings), Path(downloads), log)
 
 
-def _hide_secrets(settings: Settings, step: Step) -> None:
+def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Step) -> None:
+    """Has the runner mask what it may not know, and takes all that is secret here out of what leaves."""
+    from evalgate.measures.redaction import hide
+    from evalgate.settings.secret_variables import secret_values
     from evalgate.settings.store_place import secrets_in
 
     tokens = (settings.inputs.github_token, settings.job.runtime_token)
-    for secret in filter(None, (*tokens, *secrets_in(settings.inputs.store_url))):
+    own = [secret for secret in (*tokens, *secrets_in(settings.inputs.store_url)) if secret]
+    for secret in own:
         step.hide(secret)
+    hide([*own, *secret_values(environ)])
 
 
 def _refuse(environ: Mapping[str, str], step: Step, mistake: InvalidInput) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.adapters.judging.bounds import Bounds
 from evalgate.errors import BugElsewhere, InvalidInput
+from evalgate.measures.redaction import without_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +63,7 @@ class JudgeApart:
         from evalgate.application.answer import written_of
 
         place, answer = self._answer("write", path, run, form)
-        return written_of(answer, place.file)
+        return written_of(answer, _clean_files(place))
 
     def approve(
         self,
@@ -76,9 +77,10 @@ class JudgeApart:
         from evalgate.application.approved_answer import approved_of
 
         place, answer = self._answer("approve", content, run, consents, form, notes)
-        return approved_of(answer, place.file)
+        return approved_of(answer, _clean_files(place))
 
     def _judged(self, request: JudgeRequest) -> Judgement:
+        from evalgate.adapters.cleaned_zip import without_secrets
         from evalgate.adapters.export_files import OutputFolder
         from evalgate.application.answer import judgement_of
 
@@ -86,12 +88,14 @@ class JudgeApart:
         folder = OutputFolder(bench.folder, bench.cwd, bench.root)
         target = folder.path(BASELINE)  # a folder that can't be written is told before the work, not after
         place, answer = self._answer("judge", request)
-        judgement = judgement_of(answer, place.file, baseline_zip=target, report_only=request.report_only)
+        judgement = judgement_of(
+            answer, _clean_files(place), baseline_zip=target, report_only=request.report_only
+        )
         if judgement.baseline_zip is not None:
             made = place.open(BASELINE)
             if made is None:
                 raise BugElsewhere("UnfitAnswer", ["the judge leaves no baseline"])
-            folder.take(BASELINE, made)
+            folder.take(BASELINE, without_secrets(made))
         return judgement
 
     def _answer(self, verb: str, *given: Any) -> tuple[Place, Any]:
@@ -104,7 +108,7 @@ class JudgeApart:
         bench = self._bench.moved_to(f"{place.path}/{FILES}")
         place.ask(json.dumps(to_plain([verb, bench, list(given)])).encode())
         start_and_wait(self._program(place), place, self._bounds)
-        return place, _parsed(place.answer())
+        return place, _parsed(without_hidden(place.answer() or b""))
 
     def _program(self, place: Place) -> list[str]:
         bounds, user = self._bounds, NOBODY if self._user is None else str(self._user)
@@ -119,10 +123,20 @@ class JudgeApart:
         return user_to_be([*map(str, needed), str(self._folder.parent)], self._bench.root)
 
 
-def _parsed(content: bytes | None) -> Any:
+def _clean_files(place: Place) -> Callable[[str], bytes | None]:
+    """The files of an answer without what the judge could not hide, for it does not know it."""
+
+    def read(name: str) -> bytes | None:
+        content = place.file(name)
+        return None if content is None else without_hidden(content)
+
+    return read
+
+
+def _parsed(content: bytes) -> Any:
     """The answer as JSON, which knows no NaN."""
     try:
-        return json.loads(content or b"", parse_constant=_refuse)
+        return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise BugElsewhere("UnfitAnswer", ["the judge does not answer"]) from None
 

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
+from evalgate.measures.redaction import hide
+from evalgate.settings.secret_variables import secret_values
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str], shell: Shell) -> int:
     """Runs one verb; every ending is an exit code and never a traceback."""
+    hide(secret_values(shell.environ))
     return _guarded(shell, lambda: _run(argv, shell))
 
 

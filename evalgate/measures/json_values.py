@@ -7,6 +7,11 @@ from typing import Any
 
 import orjson
 
+from evalgate.measures.redaction import redact
+
+_AHEAD = 2_000
+"""Characters looked at beyond a cut, so that a secret which it would part is seen whole."""
+
 
 def equal(a: Any, b: Any) -> bool:
     """JSON equality: 1 equals 1.0, true equals neither 1 nor "true", objects ignore the order of keys."""
@@ -43,13 +48,18 @@ def show(value: Any, limit: int = 80) -> str:
     """
     if isinstance(value, str) and len(value) > 4 * limit:
         # Encoding a megabyte to print eighty characters of it would be most of the work of a check.
-        return f"{_encode(value[: 2 * limit])[:limit]}… (+{len(value) + 2 - limit})"
+        return f"{_encode(cut(value, 2 * limit))[:limit]}… (+{len(value) + 2 - limit})"
     return shorten(_encode(value), limit)
 
 
 def shorten(text: str, limit: int = 80) -> str:
     """Text as it is, cut to `limit` characters with the number left out."""
-    return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit})"
+    return text if len(text) <= limit else f"{cut(text, limit)}… (+{len(text) - limit})"
+
+
+def cut(text: str, limit: int) -> str:
+    """The first `limit` characters; a secret among them is taken out first, while it can still be told."""
+    return redact(text[: limit + _AHEAD])[:limit]
 
 
 def told_apart(actual: float, limit: float) -> tuple[str, str]:

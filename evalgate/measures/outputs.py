@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from evalgate.measures.json_values import as_number, kind, show
+from evalgate.measures.json_values import as_number, cut, kind, show
 
 SHOWN = 100
 MAX_PATH = 1_000
@@ -39,7 +39,7 @@ def text_of(value: Any) -> str:
 
 def beginning(text: str) -> str:
     """The first 100 characters on one line, quoted."""
-    shown = orjson.dumps(text[:SHOWN].encode(errors="replace").decode()).decode()
+    shown = orjson.dumps(cut(text, SHOWN).encode(errors="replace").decode()).decode()
     return shown if len(text) <= SHOWN else f"{shown}… (+{len(text) - SHOWN})"
 
 

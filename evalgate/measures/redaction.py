@@ -6,7 +6,6 @@ where one of their words occurs. No pattern backtracks over more than a bounded 
 
 from __future__ import annotations
 
-import base64
 import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -16,17 +15,17 @@ from evalgate.measures.secret_contexts import CONTEXTS, is_secret_field, may_hav
 from evalgate.measures.secret_shapes import SHAPES, SHORTEST_SHAPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+
+    from evalgate.measures.exact_secrets import ExactSecrets
 
 MAX_DEPTH = 64
-SHORTEST_EXACT = 6
 _SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
 _AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
 _LONG_RUN = b"\x01" * SHORTEST_SHAPE
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
-_UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
 
 Span = tuple[int, int, str]
 
@@ -41,20 +40,36 @@ def redact_value(value: Any) -> Any:
     return _PLAIN.value(value)
 
 
-class Redactor:
-    """Redacts the known shapes and, wherever they stand, the exact secrets it was given.
+def hide(secrets: Iterable[str]) -> None:
+    """From now on this process redacts these values too, and no others that it was given before."""
+    _PLAIN.exact = _exactly(secrets)
 
-    An exact secret is found as it is, in base64 and percent-encoded; shorter ones than six characters would
-    tear ordinary text apart and are passed over.
-    """
+
+def without_hidden(document: bytes) -> bytes:
+    """A finished document that somebody else wrote, without the values that this process hides."""
+    return _PLAIN.exact.taken_out_of(document) if _PLAIN.exact else document
+
+
+def _exactly(secrets: Iterable[str]) -> ExactSecrets | None:
+    known = set(secrets)
+    if not known:
+        return None
+    from evalgate.measures.exact_secrets import ExactSecrets  # most runs know of none
+
+    return ExactSecrets(known)
+
+
+class Redactor:
+    """Redacts the known shapes and, wherever they stand, the exact secrets it was given."""
 
     def __init__(self, exact: Iterable[str] = ()) -> None:
-        spellings = {spelling for secret in exact for spelling in _spellings(secret)}
-        self._exact = sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
+        self.exact = _exactly(exact)
 
     def text(self, text: str) -> str:
         """The text without secrets; characters that nobody sees do not hide one."""
-        if not self._exact and (len(text) < _SHORTEST or _is_ordinary(text)):
+        if (len(text) < _SHORTEST or _is_ordinary(text)) and (
+            self.exact is None or not self.exact.are_in(text)
+        ):
             return text
         bare = without_invisible(text)
         clean = self._replaced(bare)
@@ -78,7 +93,7 @@ class Redactor:
         return self.value(value, depth)
 
     def _replaced(self, text: str) -> str:
-        spans = [*self._exact_spans(text), *_recognised(text)]
+        spans = [*_recognised(text)] if self.exact is None else [*self.exact.spans(text), *_recognised(text)]
         if not spans:
             return text
         parts: list[str] = []
@@ -89,13 +104,6 @@ class Redactor:
             position = max(position, end)
         parts.append(text[position:])
         return "".join(parts)
-
-    def _exact_spans(self, text: str) -> Iterator[Span]:
-        for secret in self._exact:
-            start = text.find(secret)
-            while start >= 0:
-                yield start, start + len(secret), "secret"
-                start = text.find(secret, start + len(secret))
 
 
 def _is_ordinary(text: str) -> bool:
@@ -138,18 +146,6 @@ def _long_runs(flat: bytes) -> bytes:
         parts.append(flat[max(0, start - 1) : end])
         start = runs.find(_LONG_RUN, end)
     return b" ".join(parts)
-
-
-def _spellings(secret: str) -> Iterator[str]:
-    if len(secret) < SHORTEST_EXACT:
-        return
-    raw = secret.encode("utf-8", "replace")
-    yield secret
-    yield base64.b64encode(raw).decode().rstrip("=")
-    yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
-    quoted = [chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in raw]
-    yield "".join(quoted)
-    yield "".join(part if len(part) == 1 else part.lower() for part in quoted)
 
 
 _is_secret_field = lru_cache(maxsize=4096)(is_secret_field)

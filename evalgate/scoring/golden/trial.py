@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.json_values import show
+from evalgate.measures.json_values import cut, show
 from evalgate.models.evaluation import TurnResult
 from evalgate.models.golden_result import GoldenTrial
 from evalgate.scoring.golden.judging import judged
@@ -59,7 +59,7 @@ def _turn(found: JudgedGolden, at: int) -> TurnResult:
 
 
 def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\u2026"
+    return text if text is None or len(text) <= MAX_TEXT else f"{cut(text, MAX_TEXT)}\u2026"
 
 
 def _kept(value: Any) -> Any:

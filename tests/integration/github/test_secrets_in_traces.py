@@ -1,0 +1,92 @@
+"""A trace that repeats the job's secrets: no file, no line, no comment and no artifact of a run does."""
+
+from __future__ import annotations
+
+import base64
+import io
+import urllib.parse
+import zipfile
+
+import pytest
+from fakes.agent import on_main, ours, record, trace
+
+pytestmark = pytest.mark.shared
+
+PASSWORD = 'n0-known/shape "of" @all'
+
+
+def spelled(secret):
+    raw = secret.encode()
+    encoded = [base64.b64encode(b"_" * before + raw + b"__").decode() for before in range(3)]
+    return [secret, urllib.parse.quote(secret, safe=""), *encoded]
+
+
+def planted(secrets):
+    """A failing answer that shows every secret in every spelling, also where texts are cut."""
+    forms = [form for secret in secrets for form in spelled(secret)]
+    document = trace(
+        content=" / ".join([*forms, *(f"{'.' * (190 - 3 * at)}{form}" for at, form in enumerate(forms))])
+    )
+    document["messages"][0]["content"] = " ".join(forms)
+    document["messages"][2]["content"] = f"{'.' * 480}{secrets[0]}"
+    document["messages"][1]["tool_calls"][0]["arguments"] = {"id": forms[0], "more": forms}
+    return document
+
+
+def members(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def everything(told, hub, workspace):
+    """All that a run said and left, by where."""
+    files = {path.name: path.read_bytes() for path in (workspace / ".evalgate").iterdir()}
+    packed = members(files.pop("baseline.zip")) if "baseline.zip" in files else {}
+    said = {
+        "log": "\n".join(line for line in told.log if not line.startswith("::add-mask::")),
+        "annotations": repr(told.annotations),
+        "summary": told.summary,
+        "outputs": repr(told.outputs),
+        "comment": "\n".join(ours(hub)),
+        "sent": repr([request["body"] for request in hub.requests]),
+    }
+    return {name: text.encode() for name, text in said.items()} | files | packed
+
+
+def seen_of(secret):
+    """What must not be seen: a secret, and of its base64 what does not hang on the neighbours."""
+    raw, quoted, *encoded = spelled(secret)
+    return [part.encode() for part in (raw, quoted, *(form[4:-4] for form in encoded))]
+
+
+@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
+@pytest.mark.parametrize("event", ["push", "pull_request"])
+def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_apart):
+    if event == "push":
+        on_main(hub)
+    environ = runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true")
+    environ["DB_PASSWORD"] = PASSWORD
+    secrets = [PASSWORD, environ["INPUT_GITHUB-TOKEN"], environ["ACTIONS_RUNTIME_TOKEN"]]
+    record(workspace, planted(secrets))
+    told = runner.act_in(environ, is_apart=is_apart)
+    assert told.exit_code == 0
+    left = everything(told, hub, workspace)
+    assert {"results.json", "comment.md", "junit.xml", "results.sarif"} <= left.keys()
+    assert event == "pull_request" or {"traces.jsonl", "suites.json"} <= left.keys()
+    assert b"[redacted: secret]" in left["results.json"]
+    found = [
+        (name, part) for name in left for secret in secrets for part in seen_of(secret) if part in left[name]
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
+def test_ordinary_text_stays_beside_it(hub, runner, workspace, is_apart):
+    kept = "6f1e0c0a-5b5e-4b7e-8a3a-0d6d6f0b7a11 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b production 12345678"
+    record(workspace, trace(content=kept))
+    environ = runner.environment()
+    told = runner.act_in(
+        {**environ, "STAGE_KEY": "production", "PIN_TOKEN": "12345678", "DB_PASSWORD": PASSWORD}
+    )
+    assert told.exit_code == 0
+    assert kept in (workspace / ".evalgate/results.json").read_text()
