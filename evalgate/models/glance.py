@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from evalgate.models.trace import Message, ToolCall
 
 
 class Glance(NamedTuple):
@@ -21,4 +19,5 @@ class Glance(NamedTuple):
     """Names of the calls, in order."""
     messages: int
     turns: int
-    read: Callable[[], tuple[list[Message], list[ToolCall]]]
+    read: Callable[[], tuple[list[Any], list[Any]]]
+    """The messages and the tool calls, see models.trace."""
