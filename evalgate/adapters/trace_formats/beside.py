@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.trace_formats.fields import amount, identifier, listing, mapping, text, whole
+from evalgate.adapters.trace_formats.fields import amount, count, identifier, listing, mapping, text
 from evalgate.adapters.trace_formats.figures import recorded_cost, recorded_scores, recorded_seconds
 from evalgate.adapters.trace_formats.shapes import Identity, identity
 
@@ -22,7 +22,7 @@ def add_beside(trace: Trace, beside: dict[str, Any]) -> None:
     trace.provider = text(beside.get("provider"), "provider") or trace.provider
     trace.metadata = mapping(beside.get("metadata"), "metadata") or trace.metadata
     trace.scenario_id = identifier(scenario_beside(beside), "scenario_id")
-    trace.trial = whole(trial_beside(beside), "trial")
+    trace.trial = count(trial_beside(beside), "trial")
     trace.tool_definitions = tools(beside.get("tools"))
     trace.evaluations = recorded_scores(beside.get("scores"), "scores")
     trace.latency = latency(beside)

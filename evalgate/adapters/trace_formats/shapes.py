@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.trace_formats.fields import identifier, whole
+from evalgate.adapters.trace_formats.fields import count, identifier
 from evalgate.errors import TraceError
 from evalgate.records import dataclass
 
@@ -99,7 +99,7 @@ def identity(scenario_id: Any, trial: Any) -> Identity:
     except TraceError:
         known = None
     try:
-        return known, whole(trial, "")
+        return known, count(trial, "")
     except TraceError:
         return known, None
 

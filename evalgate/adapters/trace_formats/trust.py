@@ -10,9 +10,9 @@ from evalgate.adapters.trace_formats.totals import mismatch
 from evalgate.models.trace import Trace, unknown_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.trace import Warning_
+    from evalgate.models.trace import ToolCall, Warning_
 
     Record = TypeVar("Record")
 
@@ -21,6 +21,7 @@ ENOUGH = 5
 MADE_UP = "the runs of this file took exactly as long as one another: the clock may be made up"
 ENDED_EARLY = "the run did not come to its end"
 CUT = "the last answer was cut off at its largest length"
+SAME_ID = "calls of one step have the same id: which result is whose follows from their order only"
 FREE = "a cost of 0 beside metered tokens is taken as unknown"
 
 
@@ -29,8 +30,11 @@ def question(trace: Trace) -> None:
     if trace.cost["usd"] == 0 and (trace.usage["input_tokens"] or trace.usage["output_tokens"]):
         trace.cost = unknown_cost()
         _say(trace, "zero_cost", FREE, "cost")
-    if trace.glance is None and any(call["status"] == "missing" for call in trace.tool_calls):
-        _add(trace, missing_results(trace.agent_calls))
+    if trace.glance is None:
+        if any(call["status"] == "missing" for call in trace.tool_calls):
+            _add(trace, missing_results(trace.agent_calls))
+        if _have_one_id(trace.tool_calls):
+            _say(trace, "same_call_id", SAME_ID, "tool_calls")
     if trace.status == "incomplete":
         _say(trace, "incomplete", ENDED_EARLY, None)
     if trace.finish_reason == "length":
@@ -68,6 +72,12 @@ def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
         if isinstance(record, Trace) and _duration(record) == _duration(runs[0]):
             _say(record, "suspicious_latency", MADE_UP, "latency")
         yield record
+
+
+def _have_one_id(calls: Sequence[ToolCall]) -> bool:
+    """Whether calls that were made at once can't be told apart. Later ones repeat ids in honest recordings."""
+    named = [(call["step"], call["id"]) for call in calls if call["id"]]
+    return len(set(named)) < len(named)
 
 
 def _duration(trace: Trace) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.trace_formats.conversation import first_instructions
-from evalgate.adapters.trace_formats.fields import FieldError, identifier, mapping, text, time, whole
+from evalgate.adapters.trace_formats.fields import FieldError, count, identifier, mapping, text, time
 from evalgate.adapters.trace_formats.native import parts
 from evalgate.adapters.trace_formats.native.glance import glance_at
 from evalgate.adapters.trace_formats.native.messages import read_conversation
@@ -28,7 +28,7 @@ Read = Callable[[Any, str], Any]
 FIELDS: dict[str, Read] = {
     "trace_id": text,
     "scenario_id": identifier,
-    "trial": whole,
+    "trial": count,
     "conversation_id": text,
     "name": text,
     "agent": parts.free_mapping,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.trace_formats.conversation import first_instructions
-from evalgate.adapters.trace_formats.fields import identifier, listing, mapping, text, time, whole
+from evalgate.adapters.trace_formats.fields import count, identifier, listing, mapping, text, time
 from evalgate.adapters.trace_formats.figures import finish_reason, provider_and_model
 from evalgate.adapters.trace_formats.readers.inspect_archive import Archive, Member, unpack
 from evalgate.adapters.trace_formats.readers.inspect_calls import with_others
@@ -70,7 +70,7 @@ def build(record: Sample) -> Trace:
         with_others(conversation.calls, attachments.resolved(events.ran)),
         conversation.response(),
         scenario_id=identifier(sample.get("id"), "id"),
-        trial=whole(sample.get("epoch"), "epoch"),
+        trial=count(sample.get("epoch"), "epoch"),
         agent={"name": text(settings.get("solver"), "eval.solver"), "framework": "inspect"},
         started_at=events.first or time(sample.get("started_at"), "started_at"),
         ended_at=events.last or time(sample.get("completed_at"), "completed_at"),

@@ -18,7 +18,6 @@ from evalgate.adapters.trace_formats.fields import (
     required_text,
     text,
     time,
-    whole,
 )
 from evalgate.adapters.trace_formats.figures import finish_reason, total_tokens
 from evalgate.adapters.trace_formats.said import Answered, Asked, Said, add
@@ -272,7 +271,7 @@ def _add_settings(trace: Trace, head: dict[str, Any], agent: dict[str, Any]) -> 
     tools = listing(agent.get("tools"), "agent.tools")
     trace.tool_definitions = [_tool(tool) for tool in tools if _is_named(tool)]
     trace.scenario_id = identifier(metadata.get(SCENARIO_KEY), f"metadata.{SCENARIO_KEY}")
-    trace.trial = whole(metadata.get(TRIAL_KEY), f"metadata.{TRIAL_KEY}")
+    trace.trial = count(metadata.get(TRIAL_KEY), f"metadata.{TRIAL_KEY}")
     trace.metadata = metadata
 
 

@@ -20,7 +20,6 @@ from evalgate.adapters.trace_formats.fields import (
     required_text,
     text,
     time,
-    whole,
 )
 from evalgate.adapters.trace_formats.figures import (
     finish_reason,
@@ -64,7 +63,7 @@ def build(record: Any) -> Trace:
         conversation.calls,
         conversation.response(),
         scenario_id=identifier(beside.get("scenario_id"), f"{prefix}scenario_id"),
-        trial=whole(beside.get("trial"), f"{prefix}trial"),
+        trial=count(beside.get("trial"), f"{prefix}trial"),
         provider=text(beside.get("provider"), f"{prefix}provider"),
         model=text(beside.get("model"), f"{prefix}model"),
         finish_reason=finish_reason(text(beside.get("finish_reason"), f"{prefix}finish_reason")),

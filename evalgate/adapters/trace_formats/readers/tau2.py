@@ -9,6 +9,7 @@ from evalgate.adapters.trace_formats.contents import read_content
 from evalgate.adapters.trace_formats.conversation import Conversation, failed, first_instructions
 from evalgate.adapters.trace_formats.fields import (
     FieldError,
+    count,
     flag,
     identifier,
     listing,
@@ -16,7 +17,6 @@ from evalgate.adapters.trace_formats.fields import (
     required_text,
     text,
     time,
-    whole,
 )
 from evalgate.adapters.trace_formats.figures import (
     evaluation,
@@ -78,7 +78,7 @@ def build(record: Simulation) -> Trace:
         conversation.calls,
         conversation.response(),
         scenario_id=identifier(run.get("task_id"), "task_id"),
-        trial=whole(run.get("trial"), "trial"),
+        trial=count(run.get("trial"), "trial"),
         agent={"name": text(record.agent, "info.agent_info.implementation"), "framework": "tau2"},
         started_at=time(run.get("start_time"), "start_time"),
         ended_at=time(run.get("end_time"), "end_time"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.trace_formats.conversation import Conversation, failed, first_instructions
-from evalgate.adapters.trace_formats.fields import identifier, listing, mapping, text, whole
+from evalgate.adapters.trace_formats.fields import count, identifier, listing, mapping, text
 from evalgate.adapters.trace_formats.figures import evaluation
 from evalgate.adapters.trace_formats.messages.openai import read_messages
 from evalgate.adapters.trace_formats.shapes import Identity, Reader, identity
@@ -36,7 +36,7 @@ def build(record: Any) -> Trace:
         conversation.calls,
         conversation.response(),
         scenario_id=identifier(run.get("task_id"), "task_id"),
-        trial=whole(run.get("trial"), "trial"),
+        trial=count(run.get("trial"), "trial"),
         agent={"framework": "tau-bench"},
         system_instructions=first_instructions(conversation.messages),
         evaluations=_evaluations(run, info),

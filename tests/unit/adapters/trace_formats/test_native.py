@@ -167,6 +167,7 @@ def test_the_scenario_id_may_stand_in_the_metadata():
         ({"latency_seconds": "1"}, "latency_seconds is not a number"),
         ({"usage": {"input_tokens": 1.5}}, "usage.input_tokens is not a whole number"),
         ({"usage": {"input_tokens": 1e30}}, "usage.input_tokens is too large"),
+        ({"trial": -1}, "trial is negative"),
         ({"trial": 10**30}, "trial is too large"),
         ({"cost_usd": 1e300}, "cost_usd is too large"),
         ({"scores": {"reward": -1e300}}, "scores.reward is too large"),

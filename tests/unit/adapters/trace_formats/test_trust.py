@@ -56,6 +56,23 @@ def test_a_cost_of_0_beside_tokens_is_unknown():
     assert codes(questioned(cost_usd=0)) == []
 
 
+def conversation(*steps):
+    """A native trace in which the assistant makes each step's calls, by their ids, and gets all results."""
+    messages = [{"role": "user", "content": "hi"}]
+    for step in steps:
+        calls = [{"id": name, "name": "look", "arguments": {"at": at}} for at, name in enumerate(step)]
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        messages += [{"role": "tool", "tool_call_id": name, "content": "seen"} for name in step]
+    return {"schema": "evalgate.trace/1", "messages": [*messages, {"role": "assistant", "content": "yes"}]}
+
+
+def test_calls_of_one_step_with_the_same_id_are_told():
+    [doubled, later, apart] = read(
+        conversation(["c", "c"]), conversation(["c"], ["c"]), conversation(["c", "d"], ["e"])
+    )
+    assert [codes(trace) for trace in (doubled, later, apart)] == [["same_call_id"], [], []]
+
+
 def test_calls_without_result_are_told_but_not_those_of_a_simulated_user():
     assert codes(questioned(calls=[make_call(status="missing")])) == ["results_missing"]
     assert codes(questioned(calls=[make_call(status="missing", requestor="user")])) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.trace_formats.fields import identifier, whole
+from evalgate.adapters.trace_formats.fields import count, identifier
 from evalgate.adapters.trace_formats.marks import SCENARIO_KEYS, TRIAL_KEYS
 from evalgate.adapters.trace_formats.origin import ORIGIN_KEYS
 
@@ -36,7 +36,7 @@ def _add_marks(place: Mapping[str, Any], facts: Facts, *, is_metadata: bool) -> 
             facts.scenario_id = identifier(place[key], key)
     for key in TRIAL_KEYS:
         if place.get(key) is not None and facts.trial is None:
-            facts.trial = whole(_number(place[key]), key)
+            facts.trial = count(_number(place[key]), key)
 
 
 def _number(value: Any) -> Any:
