@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -16,7 +15,7 @@ from evalgate.errors import BugElsewhere, InvalidInput
 from evalgate.models.annotation import Annotation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from types import FrameType
 
     from evalgate.adapters.github.site import Budget
@@ -68,11 +67,12 @@ def _run(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_ap
 def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_apart: bool) -> int:
     from evalgate.application.gate_in_action import gate_in_action
     from evalgate.bootstrap import bench, gate
+    from evalgate.bootstrap.own_folder import folder_of_our_own
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, environ, step)
-    with _folder_of_our_own(settings.job.temp) as downloads:
+    with folder_of_our_own(settings.job.temp) as downloads:
         judge = _judge(settings, step, downloads) if is_apart else bench.bench_of(settings)
         if settings.approves:
             from evalgate.application.approve_in_action import approve
@@ -89,23 +89,6 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_a
         return gate_in_action(
             gate.action_task(settings), gate.action_world(settings, step, judge, downloads, budget)
         )
-
-
-@contextmanager
-def _folder_of_our_own(temp: str) -> Iterator[str]:
-    """A new folder, which goes again; `tempfile` would take longer to load than all this takes."""
-    parent = Path(temp) if temp and Path(temp).is_dir() else Path("/tmp")  # noqa: S108  (new, private and of a random name)
-    folder = parent / f"evalgate-{os.urandom(8).hex()}"
-    folder.mkdir(mode=0o700)
-    try:
-        yield str(folder)
-    finally:
-        for above, folders, files in os.walk(folder, topdown=False):
-            for name in files:
-                Path(above, name).unlink()
-            for name in folders:
-                Path(above, name).rmdir()
-        folder.rmdir()
 
 
 def _judge(settings: Settings, step: Step, downloads: str) -> JobJudge:

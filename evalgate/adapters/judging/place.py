@@ -78,12 +78,26 @@ class Place:
 
     def _open(self, name: str) -> int | None:
         """A regular file and nothing else: no link, no device, nothing that lies elsewhere too."""
-        try:
-            handle = os.open(self._folder / name, ASKER_READS)
-        except OSError:
+        handle = _opened(self._folder, name)
+        if handle is None:
             return None
         found = os.fstat(handle)
         if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
             return handle
         os.close(handle)
         return None
+
+
+def _opened(folder: Path, name: str) -> int | None:
+    """Step by step, each without following a link: the judge may move what lies in its folder."""
+    handle = None
+    try:
+        handle = os.open(folder, ASKER_READS | os.O_DIRECTORY)
+        for step in name.split("/"):
+            above, handle = handle, os.open(step, ASKER_READS, dir_fd=handle)
+            os.close(above)
+    except OSError:
+        if handle is not None:
+            os.close(handle)
+        return None
+    return handle

@@ -130,6 +130,15 @@ def test_what_is_no_plain_file_of_the_judge_is_not_read(place, tmp_path, leave, 
     assert place.reading() == ""
 
 
+def test_a_folder_of_the_judge_that_became_a_link_is_not_followed(place, tmp_path):
+    Path(tmp_path, "elsewhere").mkdir()
+    Path(tmp_path, "elsewhere", "results.json").write_text("of the runner")
+    Path(place.path, "files").rmdir()
+    Path(place.path, "files").symlink_to(tmp_path / "elsewhere")
+    assert place.file("results.json") is None
+    assert place.open("results.json") is None
+
+
 def test_an_answer_that_is_too_large_is_refused(place):
     with Path(place.path, "answer.json").open("wb") as file:
         file.truncate(64_000_001)
