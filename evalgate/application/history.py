@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import suggest
 from evalgate.gate.stability import RUNS_LOOKED_AT, past_outcomes, stability
+from evalgate.models.dimension import DIMENSIONS
 from evalgate.models.stability import Remembered
 from evalgate.ports.store import EVERYTHING, Subject
 from evalgate.records import dataclass, field
@@ -80,7 +81,8 @@ def _runs(store: Store, asked: Asked, key: ScenarioKey | None) -> Sequence[Trend
     if not runs and (asked.suite or asked.branch):
         _complain(store, asked)
     if asked.dimension is not None and runs and all(point.dimension is None for point in runs):
-        raise SettingError(Problem(f"no run has a score of dimension `{asked.dimension}`"))
+        hint = None if asked.dimension in DIMENSIONS else suggest(asked.dimension, DIMENSIONS)
+        raise SettingError(Problem(f"no run has a score of dimension `{asked.dimension}`", None, hint))
     return runs
 
 

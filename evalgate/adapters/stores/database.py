@@ -116,7 +116,7 @@ def _postgres_engine(place: Place) -> Engine:
             connect_args=_connect_arguments(url.query),
         )
     except (ArgumentError, ValueError):
-        hint = "write postgresql://USER:PASSWORD@HOST/DATABASE, with special characters as %XX"
+        hint = "write postgresql://USER@HOST/DATABASE, with special characters as %XX"
         raise SettingError(Problem("the store's URL can't be understood", None, hint)) from None
 
     def settle(connection: Any, _: object) -> None:

@@ -11,7 +11,7 @@ from evalgate.errors import Problem, SettingError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!\\)")
 _POSTGRES_URL = re.compile(r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#]*)/(?P<name>[^/?#]+)(?P<rest>\?[^#]*)?")
-_HINT = "write a path, sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE"
+_HINT = "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
 class Place(NamedTuple):

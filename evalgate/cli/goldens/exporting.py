@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.ports.store import EVERYTHING
     from evalgate.reporting.exports.ascii_json import ascii_line
     from evalgate.reporting.exports.golden_doc import golden_document
+    from evalgate.reporting.wording import counted
 
     with opened(arguments, shell) as store:
         found = store.goldens.list(EVERYTHING, filter_of(arguments))
@@ -48,5 +49,5 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     with verbs.line_file(arguments.output, shell.cwd) as file:
         for line in lines:
             file.write(line)
-    shell.note(f"{len(lines):,} goldens written to {arguments.output}")
+    shell.note(f"{counted(len(lines), 'golden')} written to {arguments.output}")
     return 0

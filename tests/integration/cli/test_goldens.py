@@ -260,6 +260,20 @@ def test_a_suite_names_goldens_by_id_tag_and_intent(verbs, store):
     assert len(store.goldens.ids()) == 4
 
 
+@pytest.mark.parametrize("url", ["mysql://ada:s3cret@host/db", "postgres://ada:s3cret@host/db"])
+def test_how_a_store_is_named_is_told_in_words_that_redaction_leaves_alone(verbs, url):
+    ended = verbs("goldens", "list", "--store-url", url, code=2)
+
+    assert "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE" in ended.err
+    assert "s3cret" not in ended.err
+    assert "ada" not in ended.err
+
+
+def test_an_export_says_how_many_goldens_it_wrote(verbs, store):
+    store.goldens.create(make_golden("refund"))
+    assert verbs("goldens", "export", "-o", "one.jsonl").err == "1 golden written to one.jsonl\n"
+
+
 def test_an_export_reads_back_to_the_same_goldens(verbs, store):
     for id_ in ("refund", "greet"):
         store.goldens.create(make_golden(id_, description=HOSTILE, user_messages=("a\nb", "\u2028c")))

@@ -222,7 +222,12 @@ def test_a_terminal_draws_trends_and_a_pipe_gets_plain_text(project, store_url):
         (["--suite", "x"], "the store knows no suite `x` (known: s)"),
         (["--branch", "mian"], "the store knows no branch `mian` (did you mean `main`?)"),
         (["--scenario", "c"], "the store knows no scenario `c` (known: a, b)"),
-        (["--dimension", "tone"], "no run has a score of dimension `tone`"),
+        (["--dimension", "tone"], "no run has a score of dimension `tone` (known: factual_accuracy, "),
+        (
+            ["--dimension", "tone_adherance"],
+            "no run has a score of dimension `tone_adherance` (did you mean `tone_adherence`?)",
+        ),
+        (["--dimension", "tone_adherence"], "no run has a score of dimension `tone_adherence`\n"),
         (["--variant", "v"], "--variant is of a scenario: name it with --scenario"),
         (["--limit", "0"], "--limit takes a number from 1 to 1,000, not 0"),
     ],
