@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.measures.json_values import cut
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,7 +17,7 @@ MAX_QUOTE = 200
 
 def shorten(text: str) -> str:
     """At most `MAX_QUOTE` characters of a text, marked where it was cut."""
-    return text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 3] + "..."
+    return text if len(text) <= MAX_QUOTE else cut(text, MAX_QUOTE - 3) + "..."
 
 
 def of_trials(count: int) -> str:
