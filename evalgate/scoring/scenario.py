@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.intervals import wilson
 from evalgate.measures.means import DIGITS, mean_score
+from evalgate.models.golden_result import is_unjudged_dimension
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.run import TrialResult, TrialStatus, Verdict
 
 NO_TRACE = "no trace was recorded for it"
+NO_DIMENSION = "no dimension of the golden has anything to judge it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,11 @@ def _passes_due(demand: tuple[int, int], total: int) -> int:
 
 
 def _first_reason(trials: Sequence[TrialResult]) -> str:
+    unjudged = False
     for trial in trials:
         for found in trial.assertions:
-            if found.outcome == "not_evaluable":
+            if is_unjudged_dimension(found.type, found.outcome):
+                unjudged = True  # each for a reason of its own, which does not speak for the others
+            elif found.outcome == "not_evaluable":
                 return f": {shorten(found.reason)}"
-    return ""
+    return f": {NO_DIMENSION}" if unjudged else ""

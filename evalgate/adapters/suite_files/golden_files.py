@@ -91,7 +91,8 @@ class GoldenFiles:
             if self._read > MAX_BYTES:
                 raise OverLimit(f"the goldens of a suite are larger than {MAX_BYTES:,} bytes")
             text = content.decode("utf-8-sig")
-            return list(json_lines(text, path)) if path.endswith(".jsonl") else [_document(text, path)]
+            found = list(json_lines(text, path)) if path.endswith(".jsonl") else [_document(text, path)]
+            return [each for each in found if not _is_suite(each, mistakes)]
         except UnicodeDecodeError:
             mistakes.problems.append(Problem("goldens are text in UTF-8", Location(path)))
         except OverLimit:
@@ -132,6 +133,15 @@ class GoldenFiles:
         found.documents[number] = _documents(goldens, suite)
         if suite is not None:
             found.thresholds.append(suite.critical_issue_threshold)
+
+
+def _is_suite(document: Document, mistakes: Mistakes) -> bool:
+    """Whether somebody named a whole suite, which is told once and not key by key."""
+    if not isinstance(document.value, dict) or not {"goldens", "traces"} <= document.value.keys():
+        return False
+    hint = "write its goldens into a file of their own, and name that in the suite: {file: PATH}"
+    mistakes.add(document, Flaw((), "this is a suite, not a file of goldens", hint))
+    return True
 
 
 def _document(text: str, path: str) -> Document:

@@ -191,6 +191,7 @@ def test_real_eval_sets_are_taken_in(verbs, store, shared):
         ("g.yaml", "id: [", "g.yaml:2:1: this is no YAML"),
         ("g.jsonl", '{"id": "a"}\n{"id": 1, "id": 2}\n', "g.jsonl:2: the key `id` stands twice"),
         ("g.txt", "id: a", "no file of goldens at 'g.txt'"),
+        ("g.yaml", "traces: [t]\ngoldens: [{id: a}]\n", "this is a suite, not a file of goldens (write its"),
         ("g.json", json.dumps({**EVAL_SET, "eval_cases": [{"eval_id": "x"}]}), "eval_cases[0]"),
     ],
 )

@@ -106,6 +106,8 @@ def test_nothing_to_judge__is_never_passed(tmp_path):
     ran = run(tmp_path)
     assert (ran.code, the(ran, "empty")["verdict"]) == (3, "NOT_EVALUABLE")
     assert the(ran, "empty")["golden"]["regression_status"] is None
+    reason = "nothing could be evaluated: no dimension of the golden has anything to judge it"
+    assert the(ran, "empty")["reason"] == reason
 
 
 def test_golden_without_trace__is_missing(tmp_path):
@@ -422,6 +424,7 @@ def test_files_of_goldens__in_every_form(tmp_path):
         ("g.yaml", "id: a\nid: b", "g.yaml:2:1: the key `id` stands twice"),
         ("g.yaml", "- 7", "g.yaml:1:3: "),
         ("g.yaml", "user_messages: [hi]", "g.yaml:1:1: `id` is missing"),
+        ("g.yaml", "traces: [t]\ngoldens: [{id: a}]", "g.yaml:1:1: this is a suite, not a file of goldens"),
         ("other.txt", "id: a", "suite.yaml:3:5: no file of goldens matches 'g.*'"),
     ],
 )
