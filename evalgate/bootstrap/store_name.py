@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import Location, Problem, RefusedPath, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,7 +19,8 @@ NONE = "none"
 def named_store(said: str | None, environ: Mapping[str, str], cwd: str) -> str | None:
     """The store that a flag names, else EVALGATE_STORE_URL, else the project file; None where none does.
 
-    Raises SuiteError for a project file that can't be read, or names a URL.
+    Raises SuiteError for a project file that can't be read, or names a URL, and RefusedPath where it names a
+    file outside of the working folder: a repository does not decide what else is written.
     """
     if said is not None:
         return said
@@ -27,7 +29,19 @@ def named_store(said: str | None, environ: Mapping[str, str], cwd: str) -> str |
     from evalgate.adapters.suite_files.project_store import project_store
     from evalgate.bootstrap.sources import workspace
 
-    return project_store(workspace(cwd))
+    named = project_store(workspace(cwd))
+    if named is not None and not _is_below(Path(cwd), named):
+        hint = "name a file elsewhere with --store-url or EVALGATE_STORE_URL"
+        message = "`store` is a file outside of the working folder"
+        raise RefusedPath(Problem(message, Location("evalgate.yaml"), hint))
+    return named
+
+
+def _is_below(folder: Path, named: str) -> bool:
+    try:
+        return (folder / named).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # no path at all, or links that lead round in circles
+        return False
 
 
 def shell_store(said: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:

@@ -10,7 +10,10 @@ from urllib.parse import unquote
 from evalgate.errors import Problem, SettingError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!\\)")
-_POSTGRES_URL = re.compile(r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#]*)/(?P<name>[^/?#]+)(?P<rest>\?[^#]*)?")
+# A stray `@` is of a password that does not write it as %40: the rest would be taken for the host, and told.
+_POSTGRES_URL = re.compile(
+    r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#@]*)/(?P<name>[^/?#@]+)(?P<rest>\?[^#@]*)?"
+)
 _HINT = "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
@@ -34,7 +37,7 @@ def place_of(text: str, cwd: str) -> Place:
     No message repeats what was given: in the wrong form, a password may stand anywhere in it.
     """
     scheme = _SCHEME.match(text)
-    if not text.strip() or "\0" in text:
+    if not text.strip():
         raise SettingError(Problem("the store has no name", None, _HINT))
     if scheme is None:
         return _file(text, cwd)
@@ -59,6 +62,8 @@ def _path_in(rest: str) -> str:
 
 
 def _file(path: str, cwd: str) -> Place:
+    if "\0" in path or not Path(path).name:
+        raise SettingError(Problem("the store has no name", None, _HINT))
     if path == ":memory:":
         raise SettingError(Problem("a store in memory is forgotten at once", None, _HINT))
     return Place("sqlite", str(Path(cwd) / path), path)
@@ -68,7 +73,8 @@ def _server(rest: str) -> Place:
     url = f"postgresql:{rest}"
     parts = _POSTGRES_URL.fullmatch(url)
     if parts is None:
-        raise SettingError(Problem("the store's URL is not of the form of PostgreSQL", None, _HINT))
+        hint = f"{_HINT}, with `@`, `/`, `?` and `#` of a password as %40, %2F, %3F and %23"
+        raise SettingError(Problem("the store's URL is not of the form of PostgreSQL", None, hint))
     host = parts["host"] or _socket(parts["rest"] or "")
     return Place("postgresql", url, f"postgresql://{host}/{parts['name']}")
 

@@ -54,10 +54,10 @@ def check_file(place: Place, *, create: bool) -> None:
     A new folder of ours ignores itself: a store is no source.
     """
     path = Path(place.target)
-    for name in (path, *(path.with_name(path.name + end) for end in _BESIDE)):
-        if name.is_symlink():
-            raise RefusedPath(f"the store {place.shown} is a symbolic link, which is not followed")
     try:
+        for name in (path, *(path.with_name(path.name + end) for end in _BESIDE)):
+            if name.is_symlink():
+                raise RefusedPath(f"the store {place.shown} is a symbolic link, which is not followed")
         head = _head(path)
     except FileNotFoundError:
         if not create:

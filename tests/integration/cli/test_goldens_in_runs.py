@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from store_verbs import Verbs
@@ -84,7 +85,8 @@ def test_what_the_store_does_not_have_is_told_with_its_place(verbs, store, choic
 @ON_SQLITE
 def test_a_project_names_the_store_of_its_suites(verbs, store, store_url):
     project(verbs, store)
-    (verbs.folder / "evalgate.yaml").write_text(f"version: 1\nsuites: [support.yaml]\nstore: {store_url}\n")
+    shutil.copyfile(store_url, verbs.folder / "kept.db")
+    (verbs.folder / "evalgate.yaml").write_text("version: 1\nsuites: [support.yaml]\nstore: kept.db\n")
     here = Verbs(verbs.folder, "")
     here("run")
     assert [each["id"] for each in results(here)["suites"][0]["scenarios"]] == ["refund"]

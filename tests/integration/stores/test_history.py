@@ -293,6 +293,20 @@ def test_a_project_names_no_url(project):
     assert (ended.code, "evalgate.yaml:3" in ended.err, "secret" in ended.err) == (2, True, False)
 
 
+@pytest.mark.parametrize(
+    "named", ["../outside.db", "{outside}/outside.db", "link/outside.db", "round/s.db", '"a\\0b"']
+)
+def test_a_project_names_no_file_elsewhere(project, tmp_path_factory, named):
+    outside = tmp_path_factory.mktemp("outside")
+    (project / "link").symlink_to(outside)
+    (project / "round").symlink_to("round")
+    named = named.format(outside=outside)
+    (project / "evalgate.yaml").write_text(f"version: 1\nsuites: [s.yaml]\nstore: {named}\n")
+    ended = command(project, "run", "-q")
+    assert ended.code == 2, ended.err
+    assert (list(outside.iterdir()), list(project.parent.glob("*.db"))) == ([], [])
+
+
 @pytest.mark.parametrize("answer", ["ok", "no"])
 def test_a_store_that_can_not_be_had_changes_no_verdict(project, answer):
     (project / "broken.db").write_bytes(b"this is no database, and never was" * 100)

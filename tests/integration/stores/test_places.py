@@ -81,6 +81,16 @@ def test_a_server_is_shown_without_its_user_and_options(named, shown):
         "https://zelda:s3cret@host/db",
         "file:s3cret.db",
         "postgresql://zelda:s3cret@host:port/db",
+        "postgresql://zelda:@s3cret@host/db",
+        "postgresql://zelda:of@s3cret@host:5432/db?sslmode=require",
+        "postgresql://zelda:s3cret/of@host",
+        "postgresql://zelda:s3cret/of?all@host/db",
+        "postgresql://zelda:of@s3cret/all?things@host/db",
+        "sqlite:///a%00b",
+        "/",
+        ".",
+        "n" * 300,
+        "deep/" * 1_000 + "s.db",
     ],
 )
 def test_other_names_are_refused_without_repeating_them(named, tmp_path):
