@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 from store_verbs import Verbs
@@ -85,7 +86,8 @@ def test_what_the_store_does_not_have_is_told_with_its_place(verbs, store, choic
 @ON_SQLITE
 def test_a_project_names_the_store_of_its_suites(verbs, store, store_url):
     project(verbs, store)
-    shutil.copyfile(store_url, verbs.folder / "kept.db")
+    with closing(sqlite3.connect(store_url)) as source:
+        source.execute("VACUUM INTO ?", [str(verbs.folder / "kept.db")])
     (verbs.folder / "evalgate.yaml").write_text("version: 1\nsuites: [support.yaml]\nstore: kept.db\n")
     here = Verbs(verbs.folder, "")
     here("run")
