@@ -38,7 +38,7 @@ def without_secrets(handle: int) -> int:
 def _lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """Of each line of each member its member, itself, and what may leave of it."""
     archive = SafeZip(content, MAX_UNPACKED)
-    for name in archive.names():
+    for name in filter(None, archive.names()):
         for line in archive.lines(name):
             yield name, line, without_hidden(line)
 

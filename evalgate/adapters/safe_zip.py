@@ -34,7 +34,7 @@ class SafeZip:
 
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        except _damage():
             raise ZipRefusedError("it is no zip file, or a damaged one") from None
         self._entries = self._zip.infolist()
         if len(self._entries) > max_entries:
@@ -62,6 +62,8 @@ class SafeZip:
                 while part := stream.read(CHUNK):
                     self._take(len(part))
                     parts.append(part)
+        except ZipRefusedError:
+            raise
         except _damage():
             raise ZipRefusedError(f"{name} in it is damaged") from None
         return b"".join(parts)
@@ -79,6 +81,8 @@ class SafeZip:
                     if len(line) == longest and not line.endswith(b"\n"):
                         raise ZipRefusedError(f"a line of {name} in it is longer than {longest:,} bytes")
                     yield line
+        except ZipRefusedError:
+            raise
         except _damage():
             raise ZipRefusedError(f"{name} in it is damaged") from None
 
@@ -90,7 +94,7 @@ class SafeZip:
         mode = entry.external_attr >> 16
         if entry.flag_bits & 0x1:
             raise ZipRefusedError(f"{name} in it is encrypted")
-        if entry.is_dir() or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
+        if name.endswith("/") or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
             raise ZipRefusedError(f"{name} in it is no regular file")
         if entry.compress_type not in (STORED, DEFLATED):
             raise ZipRefusedError(f"{name} in it is compressed in a way that is not accepted")
@@ -110,7 +114,9 @@ def _too_many(most: int) -> ZipRefusedError:
 
 def _damage() -> tuple[type[Exception], ...]:
     """What the library raises for archives that are none."""
+    import struct
     import zipfile
     import zlib
 
-    return zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError
+    told = zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError
+    return *told, ValueError, IndexError, OverflowError, struct.error  # places and sizes that are none

@@ -75,7 +75,7 @@ def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _have_one_id(calls: Sequence[ToolCall]) -> bool:
-    """Whether calls that were made at once can't be told apart. Later ones repeat ids in honest recordings."""
+    """Whether calls made at once can't be told apart; later ones repeat ids in honest recordings too."""
     named = [(call["step"], call["id"]) for call in calls if call["id"]]
     return len(set(named)) < len(named)
 

@@ -133,6 +133,11 @@ def archive_of(members, flags=0, mode=0o100644):
     return bytes(data)
 
 
+def moved_on(data):
+    """An archive whose directory says it begins one byte later, so that its members lie before the file."""
+    return data[:-6] + bytes([data[-6] + 1]) + data[-5:]
+
+
 def directory_of(entries):
     """An archive that is all directory, in the form for more than 65,535 entries."""
     entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, *[0] * 14)
@@ -167,6 +172,7 @@ def test_baseline__replaces_a_link_instead_of_following_it(zips, results, tmp_pa
         (lambda r: b"", "no JSON"),
         (lambda r: b"PK\x03\x04 broken", "no zip file"),
         (lambda r: archive_of(honest(r))[:-40], "no zip file"),
+        (lambda r: moved_on(archive_of(honest(r))), "damaged"),
         (lambda r: archive_of([]), "no entries called manifest.json"),
         (lambda r: archive_of([*honest(r), ("results.json", r)]), "2 entries called results.json"),
         (lambda r: archive_of(honest(r), flags=1), "encrypted"),

@@ -1,0 +1,108 @@
+"""What is fuzzed: each target takes any bytes and raises only where EvalGate does what it must not."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import unicodedata
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import cmarkgfm
+import orjson
+
+from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
+from evalgate.adapters.suite_files import yaml_tree
+from evalgate.adapters.trace_formats.native import reader
+from evalgate.adapters.trace_formats.strict_json import decode
+from evalgate.errors import SuiteError, TraceError
+from evalgate.measures.queries import Query, QueryError, QueryFailedError
+from evalgate.models.trace_document import to_document
+from evalgate.reporting.doors import cell, fence, logsafe, span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
+ALIVE = re.compile(r"<(?!/?(?:p|table|thead|tbody|tr|t[hd]|ul|li)>)|@\w|https?:|www\.|&lt;|!\[")
+COMMAND = re.compile(r"^\s*::[^:]*::|##\[", re.MULTILINE)
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+DOCUMENT = {"a": [1, "x", None, {"b": True, "c": [2.5, -1]}], "d": {"e": "text", "f": []}}
+
+
+def suite(data: bytes) -> None:
+    """YAML becomes a tree or is refused with a place."""
+    with contextlib.suppress(SuiteError):
+        yaml_tree.load(data.decode("utf-8", "replace"), "suite.yaml")
+
+
+def json(data: bytes) -> None:
+    """JSON becomes a value that can be written again, or is refused."""
+    with contextlib.suppress(TraceError):
+        orjson.dumps(decode(data))
+
+
+def markdown(data: bytes) -> None:
+    """Nothing of a text is alive outside of code, in a paragraph, a list, a table and a fence."""
+    text = data.decode("utf-8", "replace")
+    for shown, cells in (
+        (f"told: {span(text)} end", 0),
+        (f"- {span(text)}\n- next", 0),
+        (f"| a | b |\n|---|---|\n| {cell(text)} | end |", 4),
+        (fence(text), 0),
+    ):
+        html = cmarkgfm.github_flavored_markdown_to_html(shown)
+        left = CODE.sub("", html)
+        assert not ALIVE.search(left), (text, shown, left)
+        assert left.count("<td>") + left.count("<th>") == cells, (text, shown, left)
+
+
+def log(data: bytes) -> None:
+    """No line of a log holds a command, however the runner splits lines."""
+    text = data.decode("utf-8", "replace")
+    line = logsafe(text)
+    assert not COMMAND.search(line), (text, line)
+    assert not {unicodedata.category(each) for each in line} & UNSEEN, (text, line)
+
+
+def archive(data: bytes) -> None:
+    """An archive is read within its bounds, or refused."""
+    for content in (data, _zipped(data)):
+        with contextlib.suppress(ZipRefusedError):
+            found = SafeZip(content, 1_000_000)
+            for name in found.names():
+                assert len(found.read(name)) <= 1_000_000
+
+
+def _zipped(data: bytes) -> bytes:
+    """A zip whose directory the fuzzer bends: its first byte says where, the second how."""
+    place = io.BytesIO()
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("a.json", data)
+    content = bytearray(place.getvalue())
+    for at, by in zip(data[::2], data[1::2], strict=False):
+        content[-1 - at % len(content)] ^= by
+    return bytes(content)
+
+
+def query(data: bytes) -> None:
+    """An expression is answered or refused."""
+    with contextlib.suppress(QueryError, QueryFailedError):
+        orjson.dumps(Query(data.decode("utf-8", "replace")).search_value(DOCUMENT), default=str)
+
+
+def trace(data: bytes) -> None:
+    """A native trace is read or refused; what was read can be written and read again."""
+    try:
+        value = decode(data)
+        found = reader.build(value)
+    except TraceError:
+        return
+    written: Any = orjson.dumps(to_document(found))
+    assert to_document(reader.build(decode(written))) == orjson.loads(written)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    each.__name__: each for each in (suite, json, markdown, log, archive, query, trace)
+}

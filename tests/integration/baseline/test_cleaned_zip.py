@@ -1,0 +1,65 @@
+"""The baseline that a judge apart leaves, before the process that knows the secrets passes it on."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+
+import pytest
+
+from evalgate.adapters.cleaned_zip import without_secrets
+from evalgate.errors import BugElsewhere
+from evalgate.measures.redaction import hide
+
+SECRET = 'c0rrect "horse" battery'
+
+
+@pytest.fixture(autouse=True)
+def _hidden():
+    hide([SECRET])
+    yield
+    hide([])
+
+
+@pytest.fixture
+def opened(tmp_path):
+    def opened(content):
+        (tmp_path / "b.zip").write_bytes(content)
+        return os.open(tmp_path / "b.zip", os.O_RDONLY)
+
+    return opened
+
+
+def archive_of(members):
+    place = io.BytesIO()
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return place.getvalue()
+
+
+def read(handle):
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read()
+
+
+def test_one_without_secrets_is_passed_on_as_it_is(opened):
+    content = archive_of({"results.json": b"{}", "traces.jsonl": b'{"a": 1}\n{"a": 2}\n'})
+    assert read(without_secrets(opened(content))) == content
+
+
+def test_a_secret_goes_out_of_every_member_and_the_rest_stays(opened):
+    line = b'{"said": "c0rrect \\"horse\\" battery"}\n{"said": "nothing"}\n'
+    left = read(without_secrets(opened(archive_of({"results.json": b"[1]", "traces.jsonl": line, "": b""}))))
+    with zipfile.ZipFile(io.BytesIO(left)) as archive:
+        assert archive.testzip() is None
+        members = {name: archive.read(name) for name in archive.namelist() if name}
+    clean = b'{"said": "[redacted: secret]"}\n{"said": "nothing"}\n'
+    assert members == {"results.json": b"[1]", "traces.jsonl": clean}
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"x" * 81_000_000], ids=["", "PK", "large"])
+def test_what_is_no_baseline_is_a_bug_of_the_judge(opened, content):
+    with pytest.raises(BugElsewhere):
+        without_secrets(opened(content))
