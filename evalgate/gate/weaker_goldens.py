@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import fsum
 from typing import TYPE_CHECKING
 
 from evalgate.measures.json_values import show
@@ -11,12 +12,13 @@ from evalgate.models.weakening import Weakening
 from evalgate.scoring.golden.weights import CATEGORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalgate.evaluators.assertion import Assertion
     from evalgate.scoring.golden.rules import GoldenRules
 
 SHOWN = 120
+TURNS = ("golden_responses", "user_messages")
 LISTS = ("required_tool_usage", "required_refusal", "required_memory_recall")
 
 
@@ -29,7 +31,9 @@ def weaker_golden(old: GoldenRules, new: GoldenRules | None) -> Iterator[Weakeni
         was, now = (Counter(getattr(rules.golden, name)) for rules in (old, new))
         for entry in (was - now).elements():
             yield Weakening("check_removed", before=f"{name}: {show(entry, SHOWN)}")
-    yield from _responses(old, new)
+    for turn in range(old.turns):
+        yield from _turn(old, new, turn)
+    yield from _turn_weights(old, new)
     if old.is_strict and not new.is_strict:
         yield Weakening("check_loosened", before="strict: true", after="strict: false")
     for category in sorted(new.left_out - old.left_out):
@@ -48,11 +52,30 @@ def assigned(rules: GoldenRules | None) -> list[Assertion]:
     return [each for checks in found for each in checks if not each.required]
 
 
-def _responses(old: GoldenRules, new: GoldenRules) -> Iterator[Weakening]:
-    """Answers that are expected no longer, or otherwise: nobody can say which is stricter."""
-    kept = new.golden.golden_responses
-    for at, was in enumerate(old.golden.golden_responses):
-        now = kept[at] if at < len(kept) else ""
+def _turn(old: GoldenRules, new: GoldenRules, turn: int) -> Iterator[Weakening]:
+    """A turn that is no longer asked or answered, or otherwise: nobody can say which is stricter."""
+    for name in TURNS:
+        was, now = (_text(getattr(rules.golden, name), turn) for rules in (old, new))
         if was and was != now:
-            texts = [f"golden_responses: {show(text, SHOWN)}" if text else None for text in (was, now)]
+            texts = [f"{name}: {show(text, SHOWN)}" if text else None for text in (was, now)]
             yield Weakening("check_replaced" if now else "check_removed", before=texts[0], after=texts[1])
+            return
+
+
+def _text(turns: Sequence[str], turn: int) -> str:
+    return turns[turn] if turn < len(turns) else ""
+
+
+def _turn_weights(old: GoldenRules, new: GoldenRules) -> Iterator[Weakening]:
+    """Turns that weigh less, by themselves or against the others that there were before."""
+    turns = range(min(old.turns, new.turns))
+    before, after = ([_weight(rules, turn) for turn in turns] for rules in (old, new))
+    shares = [[each / (fsum(weights) or 1.0) for each in weights] for weights in (before, after)]
+    pairs = (*zip(before, after, strict=True), *zip(*shares, strict=True))
+    if any(round(now, DIGITS) < round(was, DIGITS) for was, now in pairs):
+        texts = [f"turn_weights: {show(weights, SHOWN)}" for weights in (before, after)]
+        yield Weakening("weight_lowered", before=texts[0], after=texts[1])
+
+
+def _weight(rules: GoldenRules, turn: int) -> float:
+    return rules.turn_weights[turn] if turn < len(rules.turn_weights) else 1.0

@@ -27,11 +27,31 @@ def test_more_demands__are_no_weaker():
     assert told(GoldenRules(more, is_strict=True)) == []
 
 
+def test_turns_that_all_weigh_more__are_no_weaker():
+    longer = golden(("hi", "Hello!"), ("bye", "Bye!"), ("", ""), required_tool_usage=["a", "a", "b"])
+    assert told(GoldenRules(longer, is_strict=True, turn_weights=[3, 3, 3])) == []
+
+
 @pytest.mark.parametrize(
     ("new", "expected"),
     [
         (None, ("check_removed", "golden conversation", None)),
         (GoldenRules(WHAT), ("check_loosened", "strict: true", "strict: false")),
+        (
+            GoldenRules(
+                golden(("hey", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"]),
+                is_strict=True,
+            ),
+            ("check_replaced", 'user_messages: "hi"', 'user_messages: "hey"'),
+        ),
+        (
+            GoldenRules(WHAT, is_strict=True, turn_weights=[1, 0]),
+            ("weight_lowered", "turn_weights: [1.0,1.0]", "turn_weights: [1,0]"),
+        ),
+        (
+            GoldenRules(WHAT, is_strict=True, turn_weights=[9]),
+            ("weight_lowered", "turn_weights: [1.0,1.0]", "turn_weights: [9,1.0]"),
+        ),
         (
             GoldenRules(
                 golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "b"]), is_strict=True
