@@ -12,10 +12,11 @@ from evalgate.gate.approvals import UNKNOWN, rule_on, scenarios_of
 from evalgate.gate.wording import spoken
 from evalgate.measures.means import DIGITS
 from evalgate.models.approval import Approval, Approvals
+from evalgate.models.stored_run import RunApproval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date
+    from datetime import date, datetime
 
     from evalgate.gate.approvals import Failing
     from evalgate.models.approval import Ruling
@@ -67,6 +68,20 @@ def approvals_for(results: ResultsDoc, wish: Wish) -> list[Approval]:
 def rulings_on(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[Ruling]:
     """What becomes of approvals in a finished run."""
     return rule_on(run_of(results), changes_of(results), Approvals(tuple(approvals)), today).told
+
+
+def decision_on(results: ResultsDoc, approvals: Sequence[Approval], now: datetime) -> RunApproval | None:
+    """What the last of these decides about the whole run: approved, once all that fails in it may fail."""
+    run, changes = run_of(results), changes_of(results)
+    failing = {
+        key
+        for key, found in scenarios_of(run, changes).items()
+        if found.is_worse and not found.scenario.quarantined
+    }
+    approved = rule_on(run, changes, Approvals(tuple(approvals)), now.date()).approved
+    if not failing <= approved:
+        return None
+    return RunApproval("approved", approvals[-1].who, approvals[-1].reason, now)
 
 
 def _one(scenarios: Scenarios, wish: Wish) -> ScenarioKey:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.bootstrap.sources import baseline_files, suite_files, workspace
 from evalgate.bootstrap.verbs import approvals as file_of
@@ -11,12 +11,22 @@ from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from evalgate.application.list_approvals import ListedApproval
     from evalgate.models.approval import Approval
+    from evalgate.models.results import ResultsDoc
     from evalgate.models.stored_approval import StoredApproval
+    from evalgate.ports.store import Store
 
 RESULTS = ".evalgate/results.json"
+
+
+class Finished(NamedTuple):
+    """A finished run; `run_id` is that of the workflow run that it was a part of."""
+
+    results: ResultsDoc
+    run_id: str | None = None
 
 
 def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
@@ -32,9 +42,16 @@ def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
 
 
 def store_approvals(
-    named: str, cwd: str, approvals: Sequence[Approval], source_date_epoch: str | None
+    named: str,
+    cwd: str,
+    approvals: Sequence[Approval],
+    source_date_epoch: str | None,
+    finished: Finished | None = None,
 ) -> str:
-    """Keeps them in a store; where that is, for people. Those of a comment bring where they came from."""
+    """Keeps them in a store; where that is, for people. Those of a comment bring where they came from.
+
+    The run that they are of is approved with them, where the store has it and nothing else fails in it.
+    """
     from evalgate.bootstrap.store import open_store
     from evalgate.models.provenance import Provenance
     from evalgate.models.stored_approval import StoredApproval
@@ -43,7 +60,20 @@ def store_approvals(
         for approval in approvals:
             origin = approval.provenance or Provenance("shell")
             store.approvals.create(StoredApproval("", approval, origin))
+        if finished is not None:
+            _decide(store, finished, approvals, now(source_date_epoch))
         return store.place
+
+
+def _decide(store: Store, finished: Finished, given: Sequence[Approval], at: datetime) -> None:
+    from evalgate.application.approve_change import decision_on
+    from evalgate.application.run_record import run_identity
+
+    found = store.approvals.active(at.date())
+    before = [each.approval for each in found if each.provenance.source == "shell"]
+    decided = decision_on(finished.results, [*before, *given], at)
+    if decided is not None:
+        store.runs.decide(run_identity(finished.results, finished.run_id), decided)
 
 
 def withdraw(named: str | None, cwd: str, approval_id: str, source_date_epoch: str | None) -> str:

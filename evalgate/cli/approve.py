@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     approvals = approvals_for(results, wish)
     epoch = shell.environ.get("SOURCE_DATE_EPOCH")
     if arguments.store_url is not None:
-        place = approval_keeping.store_approvals(arguments.store_url, shell.cwd, approvals, epoch)
+        finished = approval_keeping.Finished(results, shell.environ.get("GITHUB_RUN_ID"))
+        place = approval_keeping.store_approvals(arguments.store_url, shell.cwd, approvals, epoch, finished)
     else:
         place = approval_keeping.write_approvals(shell.cwd, approvals)
     _tell(approvals, place, shell)

@@ -142,7 +142,8 @@ class Sighting:
 class TrendPoint:
     """One run in a trend. `verdict` is that of the run, the suite or the scenario; cost and latency likewise.
 
-    `dimension` is the score of the dimension that was asked for, None where none was.
+    `dimension` is the score of the dimension that was asked for, None where none was; `approval` is what
+    people decided about the whole run.
     """
 
     run_id: str
@@ -155,3 +156,4 @@ class TrendPoint:
     cost_usd: float | None
     latency_s: float | None
     dimension: float | None = None
+    approval: RunApproval = RunApproval()

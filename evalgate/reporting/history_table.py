@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.stability import Remembered, Stability
-    from evalgate.models.stored_run import ScenarioRow, TrendPoint
+    from evalgate.models.stored_run import RunApproval, ScenarioRow, TrendPoint
 
 SCHEMA = "evalgate.history/1"
 MOST_SCENARIOS = 40
@@ -89,11 +89,12 @@ def history_document(
 
 
 def _run_row(point: TrendPoint) -> list[str]:
+    decided = point.approval.status
     return [
         point.at.strftime("%Y-%m-%d %H:%M"),
         (point.commit or wording.DASH)[:SHORT_SHA],
         point.branch or wording.DASH,
-        point.verdict.replace("_", " "),
+        point.verdict.replace("_", " ") + (f" ({decided})" if decided != "pending" else ""),
         wording.percent(point.pass_rate),
         wording.score(point.score),
         wording.dollars(point.cost_usd),
@@ -122,6 +123,17 @@ def _run_doc(point: TrendPoint) -> dict[str, Any]:
         "cost_usd": point.cost_usd,
         "latency_s": point.latency_s,
         "dimension": point.dimension,
+        "approval": _approval_doc(point.approval),
+    }
+
+
+def _approval_doc(decided: RunApproval) -> dict[str, Any]:
+    at = None if decided.at is None else _moment(decided.at)
+    return {
+        "status": decided.status,
+        "approved_by": decided.approved_by,
+        "comment": decided.comment,
+        "at": at,
     }
 
 

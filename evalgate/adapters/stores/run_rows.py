@@ -71,7 +71,6 @@ def facts_of(row: Row[Any]) -> RunFacts:
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     issues = shapes.mapping(told["issues"])
     counted = (shapes.counts(issues.get("by_category")), shapes.counts(issues.get("by_severity")))
-    decided = (told["approval_status"], told["approved_by"], told["approval_comment"], told["approval_at"])
     plain: dict[str, Any] = {name: told[name] for name in _FACTS}
     return RunFacts(
         **plain,
@@ -79,8 +78,13 @@ def facts_of(row: Row[Any]) -> RunFacts:
         commit=told["commit_id"],
         totals=RunTotals(*(told[name] for name in RunTotals._fields)),
         issues=RunIssues(*counted, issues_of(issues.get("top"))),
-        approval=RunApproval(*decided),
+        approval=approval_of(row),
     )
+
+
+def approval_of(row: Row[Any]) -> RunApproval:
+    """What was decided about the run of a row that has its columns."""
+    return RunApproval(row.approval_status, row.approved_by, row.approval_comment, row.approval_at)
 
 
 def suite_values(suite: SuiteRow) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from evalgate.adapters.stores import shapes
 from evalgate.adapters.stores.paging import paged
+from evalgate.adapters.stores.run_rows import approval_of
 from evalgate.adapters.stores.run_tables import RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.stores.run_writing import digest_of
 from evalgate.models.comparison import ScenarioKey
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Row, Select
 
     from evalgate.ports.store import Subject
+
+_APPROVAL = (RUNS.c.approval_status, RUNS.c.approved_by, RUNS.c.approval_comment, RUNS.c.approval_at)
 
 
 def trend(connection: Connection, subject: Subject, limit: int) -> Sequence[TrendPoint]:
@@ -43,6 +46,7 @@ def _of_runs(branch: str | None) -> Select[Any]:
     wanted = select(
         *(RUNS.c.number, RUNS.c.id, RUNS.c.completed_at, RUNS.c.branch, RUNS.c.commit_id),
         *columns,
+        *_APPROVAL,
         RUNS.c.latency_p50_s.label("latency_s"),
     ).order_by(RUNS.c.completed_at.desc(), RUNS.c.number.desc())
     return wanted if branch is None else wanted.where(RUNS.c.branch == branch)
@@ -64,7 +68,7 @@ def _joined(table: Any, latency: Any, which: ColumnElement[bool], branch: str | 
     wanted = (
         select(
             *(RUNS.c.number, RUNS.c.id, mine.completed_at, mine.branch, RUNS.c.commit_id, mine.verdict),
-            *(mine.score, mine.pass_rate, mine.cost_usd, latency, mine.dimensions),
+            *(mine.score, mine.pass_rate, mine.cost_usd, latency, mine.dimensions, *_APPROVAL),
         )
         .join(RUNS, RUNS.c.number == mine.run)
         .where(which)
@@ -85,6 +89,7 @@ def _point(row: Row[Any], dimension: float | None) -> TrendPoint:
         row.cost_usd,
         row.latency_s,
         dimension,
+        approval_of(row),
     )
 
 

@@ -277,6 +277,40 @@ def test_an_approval_in_a_store_counts_for_runs_with_that_store_until_it_is_with
     assert "name the store" in evalgate("approvals", "--withdraw", refund).err
 
 
+def test_a_stored_run_is_approved_once_all_that_fails_in_it_is(folder, evalgate):
+    (folder / "evals/support.yaml").write_text(
+        SUITE.replace('  - {id: lost, assertions: [{contains: "ok"}]}\n', "")
+    )
+    store = ["--store-url", "kept.db"]
+
+    def decisions():
+        runs = json.loads(evalgate("history", "--json", *store).out)["runs"]
+        return [(run["approval"]["status"], run["approval"]["approved_by"]) for run in runs]
+
+    assert evalgate("run", "-q", *store).exit_code == 1
+    assert decisions() == [("pending", None)]
+    assert evalgate("approve", "refund", *UNTIL, *store).exit_code == 0
+    assert decisions() == [("pending", None)]
+    assert evalgate("approve", "no", *UNTIL, *store).exit_code == 0
+    assert decisions() == [("approved", "Ana")]
+    [told] = json.loads(evalgate("history", "--json", *store).out)["runs"]
+    assert told["approval"] == {
+        "status": "approved",
+        "approved_by": "Ana",
+        "comment": "ticket 4711",
+        "at": "2026-01-02T00:00:00Z",
+    }
+    assert "fail (approved)" in evalgate("history", *store).out
+
+
+def test_a_run_of_which_something_is_missing_stays_undecided(folder, evalgate):
+    store = ["--store-url", "kept.db"]
+    evalgate("run", "-q", *store)
+    assert evalgate("approve", "all", *UNTIL, *store).exit_code == 0
+    [told] = json.loads(evalgate("history", "--json", *store).out)["runs"]
+    assert told["approval"] == {"status": "pending", "approved_by": None, "comment": "", "at": None}
+
+
 def test_hostile_words_reach_no_terminal(folder, evalgate):
     words = ["--until", "2026-12-31", "--because", "\x1b[31m::error::x", "--who", "\u202eana"]
     assert evalgate("approve", "refund", *words).exit_code == 0
