@@ -10,7 +10,7 @@ import orjson
 
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
-from evalgate.measures.redaction import redact_value
+from evalgate.measures.redaction import redact_value, without_hidden
 from evalgate.models.document_names import BASELINE_SCHEMA
 from evalgate.models.trace_document import to_document
 from evalgate.ports import Baseline, BaselineParts
@@ -70,7 +70,7 @@ class Spool:
     def take(self, source: Source, line: bytes | None) -> None:
         """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
         if self._is_new(source):
-            self._keep(line)
+            self._keep(line if line is None else without_hidden(line))
 
     def _is_new(self, source: Source) -> bool:
         place = (source.path, source.line, source.record)
