@@ -6,7 +6,6 @@ Every run asks this, so nothing is compiled or loaded for it.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ WORDS = frozenset(
         *("TOKEN", "APITOKEN", "ACCESSTOKEN", "AUTHTOKEN"),
     ]
 )
+ROOTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN")
 PUBLIC = ("GITHUB_", "RUNNER_")
 """What the runner says of a job is no secret, unless its name reads like one."""
 WITH_PASSWORD = "//[^:@/]*:([^@/]+)@"  # noqa: S105  (a pattern)
@@ -28,7 +28,9 @@ WITH_PASSWORD = "//[^:@/]*:([^@/]+)@"  # noqa: S105  (a pattern)
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:
     """The values to hide, without those that would tear ordinary text apart: words, figures, paths."""
-    named = [value for name, value in environ.items() if _reads_secret(name)]
+    names = "\n".join(environ).upper()
+    may_be_named = any(root in names for root in ROOTS)
+    named = [value for name, value in environ.items() if _reads_secret(name)] if may_be_named else []
     inside = [
         found for value in environ.values() if "://" in value and "@" in value for found in _passwords(value)
     ]
@@ -40,7 +42,10 @@ def secret_values(environ: Mapping[str, str]) -> list[str]:
 
 
 def _reads_secret(name: str) -> bool:
-    parts = name.upper().replace("-", "_").replace(".", "_").split("_")
+    name = name.upper()
+    if not any(root in name for root in ROOTS):
+        return False
+    parts = name.replace("-", "_").replace(".", "_").split("_")
     return any(part in WORDS or part.removesuffix("S") in WORDS for part in parts)
 
 
@@ -57,6 +62,8 @@ def _can_be_hidden(value: str) -> bool:
 
 
 def _is_there(value: str) -> bool:
+    from pathlib import Path
+
     try:
         return Path(value).expanduser().exists()
     except (OSError, RuntimeError, ValueError):  # too long for a name, of no user: no path then
