@@ -204,9 +204,17 @@ def _out_of_place(inputs: Inputs, event: str) -> list[Problem]:
     if mode == "approve" or event == APPROVING_EVENT:
         return _approving(inputs, event)
     if event not in UNSAFE_EVENTS:
-        return []
+        return _rules_of_a_file(inputs)
     refused = f"evalgate reads no files on the event `{event}`: they may be a stranger's"
     return [Problem(refused, hint=UNSAFE_EVENTS[event])]
+
+
+def _rules_of_a_file(inputs: Inputs) -> list[Problem]:
+    """Main's rules come from a baseline that a push to main made: a file in the checkout may be anybody's."""
+    if inputs.policy_from != "base" or inputs.baseline == "auto":
+        return []
+    wrong = "`policy-from: base` takes the rules from the baseline of a push, so it needs `baseline: auto`"
+    return [Problem(wrong, hint="docs/security.md, Main's rules")]
 
 
 def _approving(inputs: Inputs, event: str) -> list[Problem]:

@@ -81,6 +81,15 @@ def test_without_a_baseline_nothing_can_be_judged(act, workspace):
     assert "policy-from: head" in reason["message"]
 
 
+@pytest.mark.usefixtures("after_main")
+@pytest.mark.parametrize("baseline", ["evals/baseline.zip", "none"])
+def test_a_baseline_in_the_checkout_gives_no_rules(act, workspace, baseline):
+    (workspace / "evals/baseline.zip").write_bytes(b"of the pull request")
+    told = act(policy_from="base", baseline=baseline)
+    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
+    assert "needs `baseline: auto`" in told.annotations[0]["message"]
+
+
 def test_where_github_does_not_answer_the_run_ends_in_4(hub, act, workspace):
     hub.fail({"kind": "status", "status": 500}, times=-1, op="actions/list-artifacts-for-repo")
     told = act(policy_from="base")
