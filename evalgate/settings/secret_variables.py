@@ -20,6 +20,8 @@ WORDS = frozenset(
         *("TOKEN", "APITOKEN", "ACCESSTOKEN", "AUTHTOKEN"),
     ]
 )
+INPUT = "INPUT_"
+"""What the Action is given; which of that is secret the settings know: `comment-key` is no key."""
 ROOTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN")
 PUBLIC = ("GITHUB_", "RUNNER_")
 """What the runner says of a job is no secret, unless its name reads like one."""
@@ -43,7 +45,7 @@ def secret_values(environ: Mapping[str, str]) -> list[str]:
 
 def _reads_secret(name: str) -> bool:
     name = name.upper()
-    if not any(root in name for root in ROOTS):
+    if name.startswith(INPUT) or not any(root in name for root in ROOTS):
         return False
     parts = name.replace("-", "_").replace(".", "_").split("_")
     return any(part in WORDS or part.removesuffix("S") in WORDS for part in parts)

@@ -84,9 +84,9 @@ def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_apart):
 def test_ordinary_text_stays_beside_it(hub, runner, workspace, is_apart):
     kept = "6f1e0c0a-5b5e-4b7e-8a3a-0d6d6f0b7a11 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b production 12345678"
     record(workspace, trace(content=kept))
-    environ = runner.environment()
-    told = runner.act_in(
-        {**environ, "STAGE_KEY": "production", "PIN_TOKEN": "12345678", "DB_PASSWORD": PASSWORD}
-    )
+    environ = runner.environment(comment_key="support-agent-2")
+    more = {"STAGE_KEY": "production", "PIN_TOKEN": "12345678", "DB_PASSWORD": PASSWORD}
+    told = runner.act_in({**environ, **more}, is_apart=is_apart)
     assert told.exit_code == 0
     assert kept in (workspace / ".evalgate/results.json").read_text()
+    assert "key=support-agent-2" in ours(hub)[0]

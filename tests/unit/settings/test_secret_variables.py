@@ -10,7 +10,7 @@ SECRET = "c0rrect-horse"
 @pytest.mark.parametrize(
     "name",
     [
-        *("OPENAI_API_KEY", "APIKEY", "INPUT_GITHUB-TOKEN", "ACTIONS_RUNTIME_TOKEN", "DB_PASSWORD", "SECRET"),
+        *("OPENAI_API_KEY", "APIKEY", "ACTIONS_RUNTIME_TOKEN", "DB_PASSWORD", "SECRET"),
         *(
             "aws_secret_access_key",
             "PGPASSWORD_PASS",
@@ -26,7 +26,7 @@ def test_a_variable_whose_name_says_so(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["HOME", "KEYBOARD", "MONKEY", "TOKENIZERS_PARALLELISM", "COMPASS", "AUTHOR"]
+    "name", ["HOME", "KEYBOARD", "MONKEY", "TOKENIZERS_PARALLELISM", "COMPASS", "AUTHOR", "INPUT_COMMENT-KEY"]
 )
 def test_a_variable_of_another_name(name):
     assert secret_values({name: SECRET}) == []
