@@ -40,7 +40,8 @@ class Crew:
         self._work = work
         gc.collect()
         gc.freeze()  # what is here stays: a collector that touched it would copy it to every worker
-        self._crew = [self._hired() for _ in range(self.workers)]
+        for _ in range(self.workers):
+            self._crew.append(self._hired())  # one by one: each closes the pipes of those before it
 
     def submit(self, task: Any) -> _Ticket:
         """Hands out one task."""
