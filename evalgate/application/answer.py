@@ -147,7 +147,7 @@ def _read_problem(plain: Any) -> Problem:
 
 def _annotation(plain: Any) -> Annotation:
     level, title, message, file, line, column = parts(plain, len(Annotation._fields))
-    if level not in LEVELS:
+    if text(level) not in LEVELS:
         raise unfit("a level that is none")
     return Annotation(
         level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column)

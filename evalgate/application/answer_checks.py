@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +22,7 @@ SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 MOST = 1_000
 MOST_REASONS = 500_000
 LONGEST = 100_000
+LARGEST = 1e100
 
 
 def unfit(what: str) -> BugElsewhere:
@@ -52,8 +52,8 @@ def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
         texts(record(reason, "reason"), ("code", "message"), ("suite", "scenario", "variant"))
     if results["summary"] is not None:
         _summary(record(results["summary"], "summary"))
-    if results.get("baseline") is not None:
-        _baseline(record(results["baseline"], "baseline"))
+    if results.get("baseline", "") is not None:
+        _baseline(record(results.get("baseline"), "baseline"))
     return cast("ResultsDoc", results)
 
 
@@ -61,8 +61,8 @@ def _summary(summary: dict[str, Any]) -> None:
     for name in COUNTED:
         count(summary.get(name))
     for name in FIGURES:
-        figure = summary.get(name)
-        if figure is not None and (type(figure) not in (int, float) or not math.isfinite(figure)):
+        figure = summary.get(name, "")
+        if figure is not None and (type(figure) not in (int, float) or not abs(figure) < LARGEST):
             raise unfit(f"its {name}")
 
 

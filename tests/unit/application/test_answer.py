@@ -89,6 +89,15 @@ MUTATIONS = {
     "an exit code that is a truth": lambda good: with_results(good, verdict="fail", exit_code=True),
     "a bug's exit code": lambda good: with_results(good, exit_code=70),
     "a failure without figures": lambda good: with_results(good, summary=None),
+    "a figure larger than any": lambda good: with_summary(good, score=10**400),
+    "a figure that is not there": lambda good: with_results(
+        good, summary={k: v for k, v in good["results"]["summary"].items() if k != "score"}
+    ),
+    "no word of a baseline": lambda good: {
+        **good,
+        "results": {k: v for k, v in good["results"].items() if k != "baseline"},
+    },
+    "a level that is a list": lambda good: {**good, "annotations": [[[], "t", "m", None, None, None]]},
     "a count that is text": lambda good: with_summary(good, passed="1"),
     "a count that is negative": lambda good: with_summary(good, scenarios=-1),
     "a count that is no whole number": lambda good: with_summary(good, scenarios=1.5),
