@@ -268,9 +268,7 @@ def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult 
     )
 
 
-def _golden_result(
-    scenario: Scenario, trials: list[TrialResult], score: float | None
-) -> GoldenResult | None:
+def _golden_result(scenario: Scenario, trials: list[TrialResult], score: float | None) -> GoldenResult | None:
     if scenario.golden is None:
         return None
     from evalgate.scoring.golden.scenario import golden_result

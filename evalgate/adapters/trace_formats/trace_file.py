@@ -193,9 +193,7 @@ class TraceFile:
         values = (decode_leniently(line.data) for line in ahead if line.data is not None)
         return (value for value in values if value is not None)
 
-    def _of_line(
-        self, known: Format, value: Any, source: Source, size: int
-    ) -> Iterable[TraceRecord | Part]:
+    def _of_line(self, known: Format, value: Any, source: Source, size: int) -> Iterable[TraceRecord | Part]:
         """What `_of_value` finds, with less ado for a line that is one record, as nearly all are."""
         reader = known.reader
         if known.claims(value) and (record := reader.only_record(value)) is not None:
