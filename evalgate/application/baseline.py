@@ -11,10 +11,9 @@ from evalgate.application.rules import changed_evaluators, config_hash, drift_of
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.registry import versions
 from evalgate.models.comparison import BaselineInfo
-from evalgate.models.document_names import BASELINE_SCHEMA
+from evalgate.models.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
 from evalgate.records import dataclass, replace
-from evalgate.suite.stored import SCHEMA as SUITES_SCHEMA
 from evalgate.version import __version__
 
 if TYPE_CHECKING:

@@ -5,3 +5,5 @@ from __future__ import annotations
 RESULTS_SCHEMA = "evalgate.results/1"
 BASELINE_SCHEMA = "evalgate.baseline/1"
 """Of the manifest in a `baseline.zip`, which holds such a document."""
+SUITES_SCHEMA = "evalgate.suites/1"
+"""Of the suites that lie beside it."""

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import InvalidInput, Location
+from evalgate.models.document_names import SUITES_SCHEMA
 from evalgate.records import dataclass
 from evalgate.suite.files import Defaults, PolicyEntry
 from evalgate.suite.mistakes import Mistakes
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from evalgate.evaluators.flaws import Path
     from evalgate.suite.models import Suite
 
-SCHEMA = "evalgate.suites/1"
 PROJECT = "evalgate.yaml"
 MAX_DEPTH = 64
 MAX_VALUES = 5_000_000
@@ -45,7 +45,7 @@ class StoredDocument:
 
 def stored_suites(kept: Any) -> StoredSuites | None:
     """The suites of a baseline; None for what is no such document, or one too large or deep to be ours."""
-    if not isinstance(kept, dict) or kept.get("schema") != SCHEMA or not _is_bounded(kept):
+    if not isinstance(kept, dict) or kept.get("schema") != SUITES_SCHEMA or not _is_bounded(kept):
         return None
     written, entries = kept.get("project"), kept.get("suites")
     if not isinstance(written, dict) or not isinstance(entries, list):

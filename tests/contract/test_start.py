@@ -171,10 +171,10 @@ HEAVY = {
 }
 
 
-def modules_of(script: str) -> set[str]:
+def modules_of(script: str, expected: str = "0") -> set[str]:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     code, *modules = done.stdout.splitlines()[-1].split()
-    assert code == "0", done.stdout
+    assert code == expected, done.stdout
     return set(modules)
 
 
@@ -197,6 +197,12 @@ def test_the_process_that_holds_the_token_loads_nothing_that_reads_strangers_fil
     assert packages(modules) & HEAVY == set()
     assert "evalgate.suite.models" not in modules
     assert (project / ".evalgate/results.json").is_file()
+
+
+def test_settings_that_can_not_be_meant_are_refused_without_loading_what_reads_suites(tmp_path):
+    modules = modules_of(JOB.format(environ={"GITHUB_WORKSPACE": str(tmp_path)}), "2")
+    assert packages(modules) & HEAVY <= {"orjson"}
+    assert (tmp_path / ".evalgate/results.json").is_file()
 
 
 def test_the_judge_loads_nothing_that_speaks_with_others(project, tmp_path):

@@ -6,14 +6,15 @@ from hypothesis import strategies as st
 
 from evalgate.gate.weakening import removed, weakened
 from evalgate.models.comparison import ScenarioKey
-from evalgate.suite.stored import SCHEMA, stored_suites
+from evalgate.models.document_names import SUITES_SCHEMA
+from evalgate.suite.stored import stored_suites
 
 CHECK = {"contains": "refund"}
 
 
 def configuration(*suites, **project):
     entries = [{"path": f"{each['suite']}.yaml", "suite": each} for each in suites]
-    found = stored_suites({"schema": SCHEMA, "project": project, "suites": entries})
+    found = stored_suites({"schema": SUITES_SCHEMA, "project": project, "suites": entries})
     assert found is not None
     assert not found.unread, found.unread
     return found.configuration
