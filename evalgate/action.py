@@ -151,8 +151,10 @@ def _kind(bug: Exception) -> str:
 def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
     """Ends a cancelled run: what is known by now stands.
 
-    It ends here and raises nothing: an exception in the midst of loading a compiled library may crash it.
+    It ends here and raises nothing: an exception in the midst of loading a compiled library may crash it. A
+    second signal must not cut into what the first one writes.
     """
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
     apart = sys.modules.get("evalgate.bootstrap.judging_apart")
     if apart is not None:
         apart.end_all()

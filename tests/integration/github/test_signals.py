@@ -36,7 +36,10 @@ def cancelled(hub, runner, workspace):
             time.sleep(0.01)
         for number in numbers:
             process.send_signal(number)
-        printed, _ = process.communicate(timeout=5)
+        try:
+            printed, _ = process.communicate(timeout=30)
+        finally:
+            process.kill()
         lines = Path(environ["GITHUB_OUTPUT"]).read_text().splitlines()
         return process.returncode, dict(line.split("=", 1) for line in lines), printed.decode()
 
