@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 10_000_000
 ONE_REQUEST_SECONDS = 15.0
+LOOK_UP_S = 0.2
 SILENCE_SECONDS = 10.0
 CHUNK = 65_536
 LONGEST_CHAIN = 10
@@ -106,7 +108,7 @@ class Http:
         started = self.budget.clock()
         worker = Thread(target=call.run, daemon=True)
         worker.start()
-        worker.join(allowed * pace)
+        _wait_for(worker, allowed * pace)
         self.budget.spend(self.budget.clock() - started)
         if worker.is_alive():
             call.abandoned = True
@@ -139,6 +141,13 @@ class Http:
         if self._session is not None:
             self._session.close()
             self._session = None
+
+
+def _wait_for(worker: Thread, seconds: float) -> None:
+    """Waits in short steps: a signal that the system gave to the other thread is looked at between them."""
+    until = monotonic() + seconds
+    while worker.is_alive() and (left := until - monotonic()) > 0:
+        worker.join(min(left, LOOK_UP_S))
 
 
 class _Call:
