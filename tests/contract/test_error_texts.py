@@ -1,0 +1,174 @@
+"""No text of a library's exception is shown: it may quote a stranger's line, or an address with a token in it.
+
+Of an exception that is not ours only these count: its type, places in the text, the system's own words. What
+is called with one is looked at as well, by the annotation of its parameter.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from typing import TYPE_CHECKING, TypeGuard
+
+import pytest
+from documents import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEXTS = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in [*sorted((ROOT / "evalgate").rglob("*.py")), ROOT / "entrypoint.py"]
+}
+CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
+LOOKED_INTO_ONLY = {
+    ("evalgate/adapters/stores/troubles.py", "_refused"): "a search for the name of a rule of ours",
+    ("evalgate/adapters/judging/bounds.py", "is_out_of_memory"): "two phrases are looked for",
+    ("evalgate/adapters/trace_formats/strict_json.py", "_why"): "a phrase is looked for",
+    ("evalgate/adapters/suite_files/yaml_tree.py", "_syntax_error"): "phrases are looked for",
+    (
+        "evalgate/reporting/exports/evaluation_csv.py",
+        "read_evaluation_rows",
+    ): "the module's own readers raise it",
+    ("evalgate/settings/inputs.py", "read_inputs"): "the module's own readers raise it",
+}
+"""Functions that may, and why that shows nothing of it."""
+MAKES_TEXT = {"str", "repr", "format", "ascii"}
+TELLS = {"args", "msg", "message", "problem", "context", "reason", "detail", "note", "doc", "object"}
+BUILT_IN = {
+    name
+    for name, found in vars(builtins).items()
+    if isinstance(found, type) and issubclass(found, BaseException)
+}
+LIBRARIES = {
+    *("ValidationError", "MarkedYAMLError", "ReaderError", "JSONDecodeError", "JSONEncodeError"),
+    *("TemplateError", "TemplateSyntaxError", "RequestException", "BadZipFile", "LexerError", "ParseError"),
+    *("JMESPathTypeError", "IntegrityError", "StatementError", "SQLAlchemyError", "Error", "error"),
+}
+
+
+def ours() -> set[str]:
+    """Names of the exceptions that the project itself declares."""
+    classes = re.findall(r"^class (\w+)\(([^)]*)\)", "\n".join(TEXTS.values()), re.MULTILINE)
+    declared = {
+        name: {base.strip().rpartition(".")[2] for base in bases.split(",")} for name, bases in classes
+    }
+    found: set[str] = set()
+    while more := {name for name, bases in declared.items() if bases & (BUILT_IN | found)} - found:
+        found |= more
+    return found
+
+
+OURS = ours()
+
+
+def names_in(node: ast.expr | None) -> list[str]:
+    """Of `requests.RequestException | OSError` or a tuple: the last word of each."""
+    text = "" if node is None else ast.unparse(node).strip("()'\"")
+    return [word.strip().rpartition(".")[2] for part in text.split(",") for word in part.split("|")]
+
+
+def is_foreign(names: list[str]) -> bool:
+    known = [name for name in names if name in BUILT_IN | LIBRARIES | OURS]
+    return bool(known) and any(name not in OURS for name in known)
+
+
+def foreign(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST, str]]:
+    """Every name that a foreign exception is bound to, the part of the tree that sees it, and its function."""
+    for node in ast.iter_child_nodes(tree):
+        inside = function
+        if isinstance(node, ast.ExceptHandler) and node.name and is_foreign(names_in(node.type)):
+            yield node.name, node, function
+        if isinstance(node, ast.FunctionDef):
+            inside = node.name
+            for each in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+                if each.annotation is not None and is_foreign(names_in(each.annotation)):
+                    yield each.arg, node, node.name
+        yield from foreign(node, inside)
+
+
+def told(name: str, tree: ast.AST) -> Iterator[int]:
+    """Lines in which the exception, or what it says of itself, becomes text."""
+    ours = {id(part) for node in ast.walk(tree) if is_of_ours(name, node) for part in ast.walk(node.body)}
+    for node in ast.walk(tree):
+        if id(node) in ours:
+            continue
+        if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "'msg'":  # of a model's mistakes
+            yield node.lineno
+        if isinstance(node, ast.FormattedValue) and says(name, node.value):
+            yield node.lineno
+        if isinstance(node, ast.Call):
+            callee = ast.unparse(node.func).rpartition(".")[2]
+            if callee in MAKES_TEXT and any(says(name, each) for each in node.args):
+                yield node.lineno
+        if isinstance(node, ast.Attribute) and node.attr in TELLS and is_name(name, node.value):
+            yield node.lineno
+
+
+def says(name: str, node: ast.expr) -> bool:
+    """The exception itself, or a field of it that is no place and no code."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in {*TELLS, "orig"} and is_name(name, node.value)
+    return is_name(name, node)
+
+
+def is_of_ours(name: str, node: ast.AST) -> TypeGuard[ast.IfExp]:
+    """`... if isinstance(error, TraceError) else ...`."""
+    test = node.test if isinstance(node, ast.IfExp) else None
+    return (
+        isinstance(test, ast.Call)
+        and ast.unparse(test.func) == "isinstance"
+        and is_name(name, test.args[0])
+        and not is_foreign(names_in(test.args[1]))
+    )
+
+
+def is_name(name: str, node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def faults(file: str, text: str) -> list[str]:
+    if not CATCHES.search(text):
+        return []
+    found = [
+        f"{file}:{line}"
+        for name, seen, function in foreign(ast.parse(text))
+        if (file, function) not in LOOKED_INTO_ONLY
+        for line in told(name, seen)
+    ]
+    return sorted(set(found))
+
+
+def test_no_module_tells_what_a_library_says():
+    assert [fault for file, text in TEXTS.items() for fault in faults(file, text)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "try: ...\nexcept ValueError as error: print(f'{error}')",
+        "try: ...\nexcept (TraceError, yaml.MarkedYAMLError) as error: raise TraceError(str(error))",
+        "try: ...\nexcept Exception as error: say(repr(error))",
+        "try: ...\nexcept yaml.MarkedYAMLError as error: say(error.problem)",
+        "try: ...\nexcept StatementError as error: say(str(error.orig))",
+        "def words(error: ValidationError) -> str:\n    return error.errors()[0]['msg']",
+        "def words(place: str, *, error: 'OSError | None') -> str:\n    return '{}'.format(error)",
+    ],
+)
+def test_a_module_that_would_is_found(code):
+    assert faults("evalgate/one.py", code) != []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "try: ...\nexcept TraceError as error: raise SuiteError(str(error))",
+        "try: ...\nexcept OSError as error: say(f'{error.strerror}, {type(error).__name__}')",
+        "try: ...\nexcept (TraceError, OSError) as e:\n    x = str(e) if isinstance(e, TraceError) else ''",
+        "try: ...\nexcept JSONDecodeError as error: say(f'line {error.lineno}')",
+        "def kind(error: Exception) -> str:\n    return type(error).__name__",
+    ],
+)
+def test_a_module_that_tells_its_own_words_or_a_place_is_not(code):
+    assert faults("evalgate/one.py", code) == []
