@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from evalgate.errors import Problem, RefusedPath, SettingError
+from evalgate.models.pieces import pieces_of
+
+if TYPE_CHECKING:
+    from evalgate.models.pieces import Content
 
 BLOCK = 1 << 20
 
@@ -33,14 +37,14 @@ class OutputFolder:
             raise self._refusal(name, error) from None
         return str(self._folder / name)
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: Content) -> None:
         """Writes one file; a reader sees the old content or the new, never half."""
         target, draft = self._folder / name, self._folder / f".{name}.part"
         try:
             self._make()
             draft.unlink(missing_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
-                stream.write(content)
+                stream.writelines(pieces_of(content))
             self._hand_over(draft)
             draft.replace(target)
         except OSError as error:

@@ -100,7 +100,9 @@ class Assembly:
             self._evaluation = None
             if self._number < len(self._suites):
                 suite = self._suites[self._number]
-                self._evaluation = SuiteEvaluation(suite, self._choice.earlier, self._choice.witness)
+                self._evaluation = SuiteEvaluation(
+                    suite, self._choice.earlier, self._choice.witness, self._choice.shelf
+                )
 
     def _finish(self, evaluation: SuiteEvaluation) -> None:
         suite, run = self._suites[self._number], self._run

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.commenting import say
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.check_run import CheckRun
+from evalgate.models.pieces import whole
 from evalgate.reporting.doors import span
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def conclusion(results: ResultsDoc) -> Conclusion:
 
 def _summary(judgement: Judgement) -> str:
     """The comment without its marker, which is no comment's here; without one, the reasons."""
-    comment = judgement.files.get("comment.md", b"").decode().partition("\n")[2]
+    comment = whole(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
     if comment and len(comment) <= LONGEST_SUMMARY:
         return comment
     reasons = judgement.results["reasons"]

@@ -12,6 +12,7 @@ from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import OverLimit
 from evalgate.models.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
 from evalgate.models.trace import Trace
+from evalgate.models.trials import Memory
 from evalgate.records import dataclass, field
 from evalgate.suite.custom import CUSTOM
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.crossing import Crossing
+    from evalgate.models.trials import Shelf
     from evalgate.ports import PriceTable, Progress, TraceSource
     from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration, Suite
@@ -29,7 +31,8 @@ class TraceChoice:
     """Which traces to read: `patterns` and `form` replace what the suites say where they are given.
 
     `earlier` is what the baseline says of their scenarios; `prices` are for traces without recorded cost;
-    `witness` sees every trial that was judged, `crossing` every record, to judge it by other rules too.
+    `witness` sees every trial that was judged, `crossing` every record, to judge it by other
+    rules too; `shelf` is where trials are kept.
     """
 
     patterns: Sequence[str] | None = None
@@ -38,6 +41,7 @@ class TraceChoice:
     prices: PriceTable | None = None
     witness: Witness = field(default_factory=Witness)
     crossing: Crossing | None = None
+    shelf: Shelf = field(default_factory=Memory)
 
     def of(self, suite: Suite) -> tuple[Sequence[str], str, str | Custom]:
         """Patterns, the folder they start from, and the format, for one suite."""
@@ -64,7 +68,7 @@ def evaluate(
     warnings = Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
     for suite in configuration.suites:
-        evaluation = SuiteEvaluation(suite, choice.earlier, choice.witness)
+        evaluation = SuiteEvaluation(suite, choice.earlier, choice.witness, choice.shelf)
         pricer = Pricer(suite.prices, choice.prices)
         patterns, folder, form = choice.of(suite)
         progress.begin(suite.path)

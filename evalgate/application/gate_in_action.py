@@ -10,6 +10,7 @@ from evalgate.application.commenting import CommentText, keep_comment, say, temp
 from evalgate.application.leave_files import leave_files
 from evalgate.application.step_outputs import outputs_of
 from evalgate.errors import Unreachable
+from evalgate.models.pieces import whole
 from evalgate.records import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -140,10 +141,10 @@ def _leave(task: Task, world: World, judgement: Judgement) -> None:
     leave_files(judgement, world.folder)
     for name, copy in world.copies.items():
         if name in judgement.files:
-            copy.write(judgement.files[name])
+            copy.write(whole(judgement.files[name]))
     world.step.outputs(outputs_of(judgement.results, _paths(task, judgement)))
     if task.summarise and "summary.md" in judgement.files:
-        world.step.summary(judgement.files["summary.md"].decode())
+        world.step.summary(whole(judgement.files["summary.md"]).decode())
     for line in _told(judgement):
         world.step.log(line)
     for warning in judgement.warnings:
@@ -189,7 +190,7 @@ def _comment(task: Task, world: World, judgement: Judgement) -> None:
         return
     comment = CommentText(
         task.request.comment_key,
-        body.decode(),
+        whole(body).decode(),
         task.request.commit,
         create=worth_a_comment(task.comment, judgement.results),
     )
@@ -214,7 +215,7 @@ def _upload(task: Task, world: World, judgement: Judgement) -> None:
             say(world.step, "warning", f"{lost}. {_instead(task.artifact, path)}")
     if task.report_artifact is not None and world.reports is not None and "comment.md" in judgement.files:
         path = f"{task.shown_folder}/results.json"
-        packed = world.reports.pack(judgement.files["results.json"])
+        packed = world.reports.pack(whole(judgement.files["results.json"]))
         lost = _stored(world, "report", task.report_artifact, packed)
         if lost:
             say(world.step, "notice", f"{lost}. {_instead(task.report_artifact, path)}")

@@ -21,6 +21,7 @@ from evalgate.application.price_comparison import comparable, priced_alike
 from evalgate.application.quarantine import check_quarantine, set_apart
 from evalgate.application.report import Findings, incomplete, invalid, report
 from evalgate.application.rules import rules_of
+from evalgate.application.told_ids import check_told_ids
 from evalgate.application.tools import Tools as Tools  # noqa: PLC0414, TC001  re-exported
 from evalgate.errors import (
     InvalidInput,
@@ -34,6 +35,7 @@ from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
 from evalgate.gate.standing import standings_of, standings_of_run
+from evalgate.models.pieces import whole
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -86,9 +88,12 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     try:
         earlier = Earlier(known.results)
         choice = TraceChoice(
-            *(request.traces, request.form, earlier, tools.prices, witness), crossing=rules.crossing
+            *(request.traces, request.form, earlier, tools.prices, witness),
+            crossing=rules.crossing,
+            shelf=tools.shelf(),
         )
         run = evaluated(configuration, tools, choice, spool)
+        check_told_ids(run)
         known, comparison = _compared(run, known, policies)
         _settle(configuration, run, comparison, known, policies)
         known = _with_behaviour(run, known, comparison, witness, tools.baselines)
@@ -117,7 +122,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         judgement = report(request, findings, now)
         if spool is None:
             return judgement
-        results = judgement.files["results.json"]
+        results = whole(judgement.files["results.json"])
         parts = parts_of(request, configuration, results, judgement.results["created_at"], spool)
         said = tools.baselines.write(target, parts)
         return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, said)])

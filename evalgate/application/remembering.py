@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.run_record import stored_run
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.gate.stability import RUNS_LOOKED_AT, past_outcomes
+from evalgate.models.pieces import whole
 from evalgate.models.stability import History
 from evalgate.ports.store import Subject
 from evalgate.records import replace
@@ -79,7 +80,7 @@ class Memory:
     def _kept(self, store: Store, judgement: Judgement) -> str:
         if judgement.problems or RESULTS not in judgement.files:
             return ""
-        content = judgement.files[RESULTS]
+        content = whole(judgement.files[RESULTS])
         results = load(content)
         run = stored_run(results, content, self._around, self._started, self._clock.now())
         name = run.facts.id[:SHORT]

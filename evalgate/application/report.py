@@ -15,6 +15,7 @@ from evalgate.records import dataclass
 from evalgate.reporting.annotations import annotations_of
 from evalgate.reporting.exports.junit import junit
 from evalgate.reporting.exports.results_json import dump, invalid_document, results_document
+from evalgate.reporting.exports.results_written import written
 from evalgate.reporting.heading import heading
 from evalgate.reporting.render import render_summary
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evalgate.errors import InvalidInput, Problem, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approval import Ruling
     from evalgate.models.comparison import Comparison
+    from evalgate.models.pieces import Content
     from evalgate.models.quarantine import QuarantineRuling
     from evalgate.models.results_rules import RulesDoc
     from evalgate.models.trace import Warning_
@@ -73,8 +75,8 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )
     comment, warnings = write_comment(results, wording)
-    files = {
-        "results.json": dump(results),
+    files: dict[str, Content] = {
+        "results.json": written(results),
         "comment.md": comment.encode(),
         "summary.md": render_summary(results, report_url=request.report_url).encode(),
         "junit.xml": junit(results),

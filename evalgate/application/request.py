@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.models.comparison import BaselineInfo
     from evalgate.models.consent import Consent
+    from evalgate.models.pieces import Content
     from evalgate.models.results import ResultsDoc
     from evalgate.models.results_approvals import ApprovalDoc
     from evalgate.models.stability import History
@@ -62,7 +63,7 @@ class Judgement:
     """
 
     results: ResultsDoc
-    files: Mapping[str, bytes]  # results.json always; comment.md, summary.md, junit.xml unless invalid
+    files: Mapping[str, Content]  # results.json always; comment.md, summary.md, junit.xml unless invalid
     annotations: Sequence[Annotation] = ()
     problems: Sequence[Problem] = ()
     baseline_zip: str | None = None  # path of the zip that was written

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from evalgate.errors import Location
-from evalgate.models.golden_result import is_unjudged_dimension
-from evalgate.models.run import (
-    AssertionResult,
-    Outcome,
-    Run,
-    ScenarioResult,
-    SuiteResult,
-    TraceRef,
-    TrialResult,
-    TrialStatus,
-    Unclaimed,
-    Verdict,
-)
+from evalgate.application.stored_trial import location_in, trial_in
+from evalgate.models.run import Run, ScenarioResult, SuiteResult, TraceRef, Unclaimed, Verdict
 
 if TYPE_CHECKING:
-    from evalgate.models.golden_result import GoldenResult, GoldenTrial
-    from evalgate.models.results import AssertionDoc, LocationDoc, ResultsDoc, ScenarioDoc, TraceDoc, TrialDoc
+    from evalgate.models.golden_result import GoldenResult
+    from evalgate.models.results import ResultsDoc, ScenarioDoc
 
 
 def run_of(document: ResultsDoc) -> Run:
@@ -56,12 +44,12 @@ def _scenario(document: ScenarioDoc) -> ScenarioResult:
         cast("Verdict", document["verdict"]),
         document["score"],
         document["threshold"],
-        [_trial(each, document) for each in document["trials"]],
+        [trial_in(each, document) for each in document["trials"]],
         variant=document["variant"],
         pass_rate=document["pass_rate"],
         pass_rate_interval=None if interval is None else (interval[0], interval[1]),
         reason=document["reason"],
-        location=_location(document["location"]),
+        location=location_in(document["location"]),
         quarantined=document.get("quarantined") or False,
         golden=_golden(document),
     )
@@ -73,63 +61,3 @@ def _golden(document: ScenarioDoc) -> GoldenResult | None:
     from evalgate.application.stored_goldens import golden_result_of
 
     return golden_result_of(document)
-
-
-def _golden_trial(document: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | None:
-    if document.get("golden") is None:
-        return None
-    from evalgate.application.stored_goldens import golden_trial_of
-
-    return golden_trial_of(document, scenario)
-
-
-def _trial(document: TrialDoc, scenario: ScenarioDoc) -> TrialResult:
-    return TrialResult(
-        document["trial"],
-        _trace(document["trace"]),
-        cast("TrialStatus", document["status"]),
-        document["score"],
-        [_assertion(each) for each in document["assertions"]],
-        cost_usd=document["cost_usd"],
-        latency_seconds=document["latency_seconds"],
-        total_tokens=document["total_tokens"],
-        input_tokens=document["input_tokens"],
-        output_tokens=document["output_tokens"],
-        tool_calls=document["tool_calls"],
-        reason=document["reason"],
-        pricing=document.get("pricing"),
-        golden=_golden_trial(document, scenario),
-    )
-
-
-def _trace(document: TraceDoc) -> TraceRef:
-    return TraceRef(
-        document["id"],
-        document["path"],
-        document["format"],
-        document["sha256"],
-        document["line"],
-        document["record"],
-        commit=document.get("commit"),
-        agent_hash=document.get("agent_hash"),
-        recorded_at=document.get("recorded_at"),
-    )
-
-
-def _assertion(document: AssertionDoc) -> AssertionResult:
-    return AssertionResult(
-        document["name"],
-        document["type"],
-        cast("Outcome", document["outcome"]),
-        document["score"],
-        document["weight"],
-        document["required"],
-        document["reason"],
-        _location(document["location"]),
-        document["evidence"],
-        counts=not is_unjudged_dimension(document["type"], document["outcome"]),
-    )
-
-
-def _location(document: LocationDoc | None) -> Location | None:
-    return None if document is None else Location(document["file"], document["line"], document["column"])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.application.behaviour import Witness
 from evalgate.application.claims import Claims
+from evalgate.application.numbering import numbered
+from evalgate.application.stored_trial import trial_of
 from evalgate.application.trace_warnings import place_of
 from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
@@ -13,42 +17,72 @@ from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
+from evalgate.models.trials import Memory, Trials, TrialStore
 from evalgate.records import dataclass, field
+from evalgate.reporting.exports.trial_doc import trial_line
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.scoring.trial import score_trial
 from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.application.claims import Claim, Overlap
     from evalgate.application.earlier import Earlier
     from evalgate.application.judged import JudgedRecord, Option
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.trace import Source, TraceRecord
+    from evalgate.models.trials import Shelf
     from evalgate.suite.models import Scenario, Suite
 
 
-@dataclass(slots=True)
-class _Judged:
-    """One trial with what it is sorted by."""
-
-    result: TrialResult
-    recorded: int | None
-    started_at: str | None
+_NO_NUMBER = -(2**63)
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """The trials of one reported scenario, in the order they were read."""
+    """The trials of one reported scenario, in the order they were read.
+
+    Trials of a golden are kept as they are: what comes of them is told of all of them together. Of others
+    only the places in the store are kept.
+    """
 
     claim: Claim | None
-    trials: list[_Judged] = field(default_factory=list)
+    places: array[int] = field(default_factory=partial(array, "Q"))
+    whole: list[TrialResult] = field(default_factory=list)
+    recorded: array[int] = field(default_factory=partial(array, "q"))
+    started: list[str | None] = field(default_factory=list)
+
+    def note(self, recorded: int | None, started_at: str | None) -> None:
+        """What the next trial is sorted by."""
+        self.recorded.append(_NO_NUMBER if recorded is None else recorded)
+        if started_at is not None or self.started:
+            self.started += [None] * (len(self.recorded) - len(self.started) - 1)
+            self.started.append(started_at)
+
+    def trials(self, store: TrialStore) -> Sequence[TrialResult]:
+        """The trials in their order, each with its number."""
+        recorded = [None if number == _NO_NUMBER else number for number in self.recorded]
+        order, numbers = numbered(recorded, self.started or [None] * len(recorded))
+        if self.whole:
+            found = [self.whole[place] for place in order]
+            for trial, number in zip(found, numbers, strict=True):
+                trial.trial = number
+            return found
+        places = array("Q", map(self.places.__getitem__, order))
+        for place, number in zip(places, numbers, strict=True):
+            store.numbers[place] = number
+        return Trials(store, places)
 
 
 class SuiteEvaluation:
     """One suite while its traces stream by; see TraceChoice for what else it is given."""
 
-    def __init__(self, suite: Suite, earlier: Earlier, witness: Witness | None = None) -> None:
+    def __init__(
+        self, suite: Suite, earlier: Earlier, witness: Witness | None = None, shelf: Shelf | None = None
+    ) -> None:
         self._suite = suite
+        self._store = TrialStore(shelf or Memory(), trial_line, trial_of)
         self._earlier, self._witness = earlier, witness or Witness()
         self._claims = Claims(suite)
         self._gathered: dict[ScenarioKey, _Gathered] = {}
@@ -74,8 +108,7 @@ class SuiteEvaluation:
             key = self._key(claim)
             record.baseline = self._earlier.of(key)
             trial = judge_trace(record, claim)
-            home = self._gathered.get(key) or self._gather(claim)
-            home.trials.append(_Judged(trial, record.trial, record.started_at))
+            self._keep(self._gathered.get(key) or self._gather(claim), trial, record.trial, record.started_at)
             if record.baseline is not None:
                 self._witness.see(key, record, trial)
 
@@ -97,7 +130,7 @@ class SuiteEvaluation:
         elif claim is None or option is None or option.trial is None:
             self.unclaimed.append(Unclaimed(self._suite.name, found.ref, scenario_id))
         else:
-            self._gather(claim).trials.append(_Judged(option.trial, found.recorded, found.started_at))
+            self._keep(self._gather(claim), option.trial, found.recorded, found.started_at)
             if option.course is not None:
                 self._witness.keep(self._key(claim), found.source, option.trial, option.course)
         return option
@@ -121,7 +154,16 @@ class SuiteEvaluation:
             if claim is not None
             else self._damaged.setdefault(fallback_id, _Gathered(None))
         )
-        home.trials.append(_Judged(trial, recorded, None))
+        self._keep(home, trial, recorded, None)
+
+    def _keep(
+        self, home: _Gathered, trial: TrialResult, recorded: int | None, started_at: str | None
+    ) -> None:
+        home.note(recorded, started_at)
+        if home.claim is not None and home.claim.scenario.golden is not None:
+            home.whole.append(trial)
+        else:
+            home.places.append(self._store.add(trial))
 
     def count(self) -> int:
         """How many scenarios there are, before any is made; optional ones without trace among them."""
@@ -134,14 +176,17 @@ class SuiteEvaluation:
             gathered = self._gathered.get(self._key(claim)) or _Gathered(claim)
             # A file that can't be read and bears a scenario's name is that scenario's trial. Of which variant
             # it would be nobody knows: there it stays a scenario of its own.
-            if claim.variant is None:
-                gathered.trials += self._damaged.pop(claim.id, _Gathered(None)).trials
-            scenario = _scenario_result(claim, _numbered(gathered.trials))
+            if claim.variant is None and (damaged := self._damaged.pop(claim.id, None)) is not None:
+                for place, number in zip(damaged.places, damaged.recorded, strict=True):
+                    self._keep(gathered, self._store.trial(place), number, None)
+            scenario = _scenario_result(claim, gathered.trials(self._store))
             if scenario is None:
                 found.skipped += 1
             else:
                 found.scenarios.append(scenario)
-        found.scenarios += [_damaged_result(id_, each) for id_, each in sorted(self._damaged.items())]
+        found.scenarios += [
+            _damaged_result(id_, each.trials(self._store)) for id_, each in sorted(self._damaged.items())
+        ]
         return found
 
 
@@ -233,22 +278,7 @@ def _own_id(source: Source) -> str:
     return source.path if source.line is None else f"{source.path}#L{source.line}"
 
 
-def _numbered(trials: list[_Judged]) -> list[TrialResult]:
-    """Trials by their recorded number where all have one of their own, else by time, else as read."""
-    recorded = [trial.recorded for trial in trials]
-    if None not in recorded and len(set(recorded)) == len(recorded):
-        ordered = sorted(trials, key=lambda trial: trial.recorded or 0)
-        for trial in ordered:
-            trial.result.trial = trial.recorded or 0
-        return [trial.result for trial in ordered]
-    if all(trial.started_at for trial in trials):
-        trials = sorted(trials, key=lambda trial: (trial.started_at or "").rstrip("Z"))  # 00.5Z is after 00Z
-    for number, trial in enumerate(trials):
-        trial.result.trial = number
-    return [trial.result for trial in trials]
-
-
-def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult | None:
+def _scenario_result(claim: Claim, trials: Sequence[TrialResult]) -> ScenarioResult | None:
     scenario = claim.scenario
     judged = judge_scenario(trials, scenario.threshold, scenario.rules)
     if judged is None:
@@ -268,7 +298,9 @@ def _scenario_result(claim: Claim, trials: list[TrialResult]) -> ScenarioResult 
     )
 
 
-def _golden_result(scenario: Scenario, trials: list[TrialResult], score: float | None) -> GoldenResult | None:
+def _golden_result(
+    scenario: Scenario, trials: Sequence[TrialResult], score: float | None
+) -> GoldenResult | None:
     if scenario.golden is None:
         return None
     from evalgate.scoring.golden.scenario import golden_result
@@ -276,8 +308,7 @@ def _golden_result(scenario: Scenario, trials: list[TrialResult], score: float |
     return golden_result(scenario.golden, trials, score)
 
 
-def _damaged_result(id_: str, gathered: _Gathered) -> ScenarioResult:
-    trials = _numbered(gathered.trials)
+def _damaged_result(id_: str, trials: Sequence[TrialResult]) -> ScenarioResult:
     return ScenarioResult(
         id_,
         "ERROR",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.models.trials import Memory
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from evalgate.models.trials import Shelf
     from evalgate.ports import (
         BaselineFiles,
         Clock,
@@ -36,4 +38,5 @@ class Tools:
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     workshops: Workshops | None = None
+    shelf: Callable[[], Shelf] = Memory  # where trials are kept until their results are written
     shards: Sequence[OpenShard] | None = None  # what was judged before is put together, and nothing read

@@ -93,6 +93,7 @@ class Bench:
         """
         from evalgate.adapters.clock import SystemClock
         from evalgate.adapters.export_files import OutputFolder
+        from evalgate.adapters.shelf import Shelf
         from evalgate.adapters.terminal import Quiet
         from evalgate.application.judge import Tools
         from evalgate.bootstrap.process import reading
@@ -113,6 +114,7 @@ class Bench:
             reading.on(progress or Quiet()),
             price_list(),
             fingerprints(self.cwd, self.root),
+            shelf=Shelf,
         )
 
     def moved_to(self, folder: str) -> Bench:

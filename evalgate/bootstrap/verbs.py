@@ -50,6 +50,7 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.export_files import OutputFolder
     from evalgate.adapters.seen_files import SeenFiles
+    from evalgate.adapters.shelf import Shelf
     from evalgate.adapters.terminal import Quiet, progress_for
     from evalgate.adapters.trace_formats.source import TraceFiles
     from evalgate.application.judge import Tools
@@ -70,6 +71,7 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
         price_list(),
         fingerprints(cwd),
         None if wanted is None else Workers(files, limits, wanted),
+        Shelf,
     )
 
 

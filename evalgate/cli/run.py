@@ -182,6 +182,7 @@ def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
 
 def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
     """The result on stdout, everything about it on stderr."""
+    from evalgate.models.pieces import whole
     from evalgate.reporting.table import render_table
 
     loudness: Loudness = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
@@ -190,7 +191,7 @@ def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> 
     for warning in judgement.warnings:
         shell.note(f"warning: {warning}")
     if arguments.json:
-        shell.say(judgement.files["results.json"].decode().rstrip())
+        shell.say(whole(judgement.files["results.json"]).decode().rstrip())
         return
     if judgement.problems:
         return

@@ -9,6 +9,7 @@ from evalgate.gate.wording import counted, spoken
 from evalgate.models.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.decision import Reason
 from evalgate.models.run import HARD_FAILS
+from evalgate.models.trials import stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator
@@ -81,12 +82,12 @@ def _not_evaluable(scenario: ScenarioResult, _change: Change | None) -> str | No
 
 
 def _stale_evidence(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    stale = [trial.trace.stale for trial in scenario.trials if trial.trace.stale is not None]
-    if not stale:
+    why = stale(scenario.trials)
+    if not why:
         return None
     if len(scenario.trials) == 1:
-        return f"its trace is stale: {stale[0]}"
-    return f"{len(stale)} of {counted(len(scenario.trials), 'trace')} are stale, the first: {stale[0]}"
+        return f"its trace is stale: {why[0]}"
+    return f"{len(why)} of {counted(len(scenario.trials), 'trace')} are stale, the first: {why[0]}"
 
 
 RULES: dict[str, Rule] = {

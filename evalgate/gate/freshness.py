@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from evalgate.measures.redaction import redact
+from evalgate.models.trials import make_stale
 from evalgate.scoring.wording import shorten
 
 if TYPE_CHECKING:
@@ -38,10 +40,11 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: Present) -> li
             continue
         watched = present.fingerprints.get(suite.name)
         for scenario in suite.scenarios:
-            for trace in _readable(scenario):
-                trace.stale = staleness(trace, policy.freshness, present, watched)
-                if trace.stale is not None and CODE not in policy.fail_on:
-                    warned.setdefault(trace.stale, []).append(_place(trace))
+            for place, trace in _readable(scenario):
+                why = staleness(trace, policy.freshness, present, watched)
+                make_stale(scenario.trials, place, why and redact(why))
+                if why is not None and CODE not in policy.fail_on:
+                    warned.setdefault(why, []).append(_place(trace))
     return _warnings(warned)
 
 
@@ -113,8 +116,9 @@ def _age(age: timedelta) -> str:
     return f"{days:,} day{'' if days == 1 else 's'}" if days else f"{hours} hour{'' if hours == 1 else 's'}"
 
 
-def _readable(scenario: ScenarioResult) -> Iterator[TraceRef]:
-    return (trial.trace for trial in scenario.trials if trial.trace.id is not None)
+def _readable(scenario: ScenarioResult) -> Iterator[tuple[int, TraceRef]]:
+    traces = (trial.trace for trial in scenario.trials)
+    return ((place, trace) for place, trace in enumerate(traces) if trace.id is not None)
 
 
 def _place(trace: TraceRef) -> str:

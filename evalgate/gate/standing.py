@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import Verdict
+from evalgate.models.trials import column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from evalgate.models.results import ResultsDoc, ScenarioDoc, TrialDoc
-    from evalgate.models.run import Run, ScenarioResult, TrialResult
+    from evalgate.models.run import Run, ScenarioResult
 
 VERDICTS = frozenset(get_args(Verdict))
 
@@ -20,15 +20,15 @@ Figures = tuple[str, float | None, float | None, float | None, int | None, int]
 """Status, score, cost, latency, tokens and number of a trial."""
 Amounts = list[float | None]
 Columns = tuple[list[bool], Amounts, Amounts, Amounts, list[int | None], list[int]]
-FIGURES: Callable[[TrialResult], Figures] = attrgetter(
-    "status", "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
-)
+FIGURES = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 
 
 def standing(suite: str, scenario: ScenarioResult) -> Standing:
     """How a scenario of `suite` stands in the run at hand."""
-    key = ScenarioKey(suite, scenario.id, scenario.variant)
-    return Standing(key, scenario.verdict, scenario.score, *_columns(list(map(FIGURES, scenario.trials))))
+    key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
+    passed = [status == "passed" for status in column(trials, "status")]
+    rest = [column(trials, name) for name in FIGURES]
+    return Standing(key, scenario.verdict, scenario.score, passed, *rest)
 
 
 def standings_of_run(run: Run) -> dict[ScenarioKey, Standing]:

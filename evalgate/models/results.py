@@ -6,9 +6,10 @@ and rendered again by another. Fields may be added; none is renamed or removed u
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Any, NotRequired, TypedDict
 
-from evalgate.models.results_approvals import ApprovalDoc  # noqa: TC001  the schema is made of these types
+from evalgate.models.results_approvals import ApprovalDoc  # noqa: TC001  the same
 from evalgate.models.results_behaviour import BehaviourDoc  # noqa: TC001  the same
 from evalgate.models.results_figures import ComparisonDoc, FiguresDoc, VariantDoc  # noqa: TC001  the same
 from evalgate.models.results_golden import GoldenDoc, GoldenTrialDoc  # noqa: TC001  the same
@@ -229,7 +230,7 @@ class ScenarioDoc(TypedDict):
     change: ChangeDoc | None
     quarantined: NotRequired[bool]
     golden: NotRequired[GoldenDoc]
-    trials: list[TrialDoc]
+    trials: Sequence[TrialDoc]
 
 
 class SuiteDoc(TypedDict):

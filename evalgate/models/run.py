@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.errors import Location
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.pricing import Pricing
@@ -92,7 +94,7 @@ class ScenarioResult:
     verdict: Verdict
     score: float | None
     threshold: float
-    trials: list[TrialResult]
+    trials: Sequence[TrialResult]  # see models.trials
     variant: str | None = None
     pass_rate: float | None = None
     pass_rate_interval: tuple[float, float] | None = None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.models.check_run import CheckRun
     from evalgate.models.comparison import BaselineInfo
+    from evalgate.models.pieces import Content
     from evalgate.models.results import ResultsDoc
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.trace import Source, Trace, TraceRecord
@@ -169,7 +170,7 @@ class OutputFolder(Protocol):
     def path(self, name: str) -> str:
         """The full path of one of our files, whose folder is made."""
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: Content) -> None:
         """Writes one of our files whole; files of others are not touched."""
 
     def remove(self, name: str) -> None:

@@ -12,6 +12,7 @@ from evalgate.reporting.history_lines import flaky_in, flaky_words
 from evalgate.reporting.painting import Page
 from evalgate.reporting.quarantine_lines import quarantine_fact, quarantines_of
 from evalgate.reporting.scenarios import failed_checks, first_reason
+from evalgate.reporting.trials import passed_in
 
 if TYPE_CHECKING:
     from evalgate.models.results import (
@@ -140,7 +141,7 @@ def _score(scenario: ScenarioDoc) -> str:
 
 
 def _share(scenario: ScenarioDoc) -> str:
-    passed = sum(trial["status"] == "passed" for trial in scenario["trials"])
+    passed = passed_in(scenario)
     interval = scenario["pass_rate_interval"]
     between = ""
     if interval:

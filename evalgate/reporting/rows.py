@@ -8,6 +8,7 @@ from evalgate.reporting import wording
 from evalgate.reporting.behaviour import behaviour
 from evalgate.reporting.doors import cell, fence, span
 from evalgate.reporting.scenarios import Placed, failed_checks, first_reason
+from evalgate.reporting.trials import passed_in
 from evalgate.reporting.view import CheckRow, Failure, ScenarioRow
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _change_words(change: ChangeDoc | None) -> str:
 
 def _share_passed(scenario: ScenarioDoc) -> str:
     """` 3/4` beside the verdict: which of several trials passed, as the table of a terminal has it."""
-    passed = sum(trial["status"] == "passed" for trial in scenario["trials"])
+    passed = passed_in(scenario)
     return f"\u00a0{passed}/{scenario['n']}" if scenario["n"] > 1 else ""
 
 
@@ -137,7 +138,7 @@ def _note(item: Placed) -> str:
 
 
 def _facts(scenario: ScenarioDoc) -> list[str]:
-    passed = sum(trial["status"] == "passed" for trial in scenario["trials"])
+    passed = passed_in(scenario)
     facts = [f"{passed} of {wording.counted(scenario['n'], 'trial')} passed"] if scenario["n"] > 1 else []
     change = scenario["change"]
     if change and change["kind"] != "unchanged":

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.golden_result import is_unjudged_dimension
 from evalgate.models.run import HARD_FAILS
 from evalgate.records import dataclass, field
+from evalgate.reporting.trials import bad_checks, reasons_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evalgate.models.results import AssertionDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
 
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _CHANGES_FIRST = ("broken", "regressed", "inconclusive", "new", "fixed", "improved", "removed")
-BAD_OUTCOMES = frozenset({"failed", "error", "not_evaluable"})
 
 
 class Placed(NamedTuple):
@@ -82,14 +79,10 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
 
 def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     """Checks that did not pass, over all trials: required ones first, then by weight lost."""
-    found: dict[tuple[str, str], list[AssertionDoc]] = {}
     trials = len(scenario["trials"])
-    for assertion in _assertions(scenario):
-        if assertion["outcome"] in BAD_OUTCOMES and not is_unjudged_dimension(
-            assertion["type"], assertion["outcome"]
-        ):
-            found.setdefault((assertion["name"], assertion["type"]), []).append(assertion)
-    checks = [FailedCheck(min(len(failed), trials), trials, failed[0]) for failed in found.values()]
+    checks = [
+        FailedCheck(min(often, trials), trials, first) for often, first in bad_checks(scenario).values()
+    ]
     return sorted(
         checks, key=lambda check: (not check.first["required"], -check.failed * check.first["weight"])
     )
@@ -99,15 +92,10 @@ def first_reason(scenario: ScenarioDoc) -> str:
     """Why a scenario is what it is, in one line; empty where nothing says so."""
     checks = failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
-        said = [trial["reason"] for trial in scenario["trials"] if trial["reason"]]
+        said = reasons_in(scenario)
         others = f" (and {len(said) - 1} more trials)" if len(said) > 1 else ""
         return f"{said[0]}{others}" if said else scenario["reason"] or ""
     return f"{checks[0].first['name']}: {checks[0].first['reason']}"
-
-
-def _assertions(scenario: ScenarioDoc) -> Iterator[AssertionDoc]:
-    for trial in scenario["trials"]:
-        yield from trial["assertions"]
 
 
 def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] | list[Placed | RemovedDoc]:

@@ -13,6 +13,7 @@ from evalgate.reporting.quarantine_lines import quarantine_text, sorted_quaranti
 from evalgate.reporting.remarks import remarks
 from evalgate.reporting.scenarios import Placed, failed_checks, first_reason, is_bad, sort_scenarios
 from evalgate.reporting.sum_table import sum_lines
+from evalgate.reporting.trials import passed_in
 from evalgate.reporting.variant_table import variant_lines
 from evalgate.reporting.weakening_lines import sorted_weakenings, weakening_text
 
@@ -91,7 +92,7 @@ class _Table:
         if not isinstance(item, Placed):
             return f"{'REMOVED':13} {name}".rstrip()
         scenario, change = item.scenario, item.scenario["change"]
-        passed = sum(trial["status"] == "passed" for trial in scenario["trials"])
+        passed = passed_in(scenario)
         facts = [wording.score(scenario["score"]).rjust(5)]
         facts.append(f"{passed}/{scenario['n']}" if scenario["n"] > 1 else "")
         if change and change["kind"] != "unchanged":

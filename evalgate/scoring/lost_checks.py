@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING
 
 from evalgate.measures.means import DIGITS
 from evalgate.models.figures import LostCheck
-from evalgate.models.golden_result import is_unjudged_dimension
+from evalgate.models.trials import lost_in
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.run import AssertionResult, ScenarioResult
+    from evalgate.models.run import ScenarioResult
 
 MOST = 10
 """Checks that are told of a suite and of a run."""
-LOST = frozenset({"failed", "error", "not_evaluable"})
 
 
 @dataclass(slots=True)
@@ -28,20 +28,14 @@ class _Tally:
 
 
 def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostCheck]:
-    """Every check of a suite that did not pass somewhere, by name and type, costliest first.
-
-    A score of 0.4 loses 0.6 of its weight; what could not be checked loses all of it, unless its suite leaves
-    that out of the mean.
-    """
+    """Every check of a suite that did not pass somewhere, by name and type, costliest first."""
     found: dict[tuple[str, str], _Tally] = {}
     for place, scenario in enumerate(scenarios):
-        for trial in scenario.trials:
-            for each in trial.assertions:
-                if each.outcome in LOST and not is_unjudged_dimension(each.type, each.outcome):
-                    tally = found.setdefault((each.name, each.type), _Tally([], set()))
-                    tally.weights.append(_weight_lost(each))
-                    tally.scenarios.add(place)
-                    tally.is_required |= each.required
+        for each in chain.from_iterable(lost_in(scenario.trials)):
+            tally = found.setdefault((each.name, each.type), _Tally([], set()))
+            tally.weights.append(each.weight)
+            tally.scenarios.add(place)
+            tally.is_required |= each.required
     return costliest(
         LostCheck(
             *(suite, name, kind, tally.is_required, len(tally.weights), len(tally.scenarios)),
@@ -58,9 +52,3 @@ def costliest(checks: Iterable[LostCheck]) -> list[LostCheck]:
 
 def _rank(check: LostCheck) -> tuple[float, int, str, str, str]:
     return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)
-
-
-def _weight_lost(found: AssertionResult) -> float:
-    if not found.counts:
-        return 0.0
-    return found.weight * (1 - found.score) if found.outcome == "failed" else found.weight

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.intervals import wilson
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.models.golden_result import is_unjudged_dimension
+from evalgate.models.trials import column
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
@@ -61,9 +62,9 @@ def judge_scenario(
     """The verdict over all trials; None where the scenario is optional and has none (it is skipped)."""
     if not trials:
         return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
-    statuses = [trial.status for trial in trials]
+    statuses = column(trials, "status")
     passed, total = statuses.count("passed"), len(trials)
-    score = mean_score([trial.score for trial in trials if trial.score is not None])
+    score = mean_score([found for found in column(trials, "score") if found is not None])
     verdict: Verdict
     if "error" in statuses and not rules.allow_errors:
         verdict, reason = "ERROR", not_read(trials)

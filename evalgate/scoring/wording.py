@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.json_values import cut
+from evalgate.models.trials import having
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def too_few_passed(passed: int, total: int, demand: str) -> str:
 
 def not_read(trials: Sequence[TrialResult]) -> str:
     """Some trials ended in an error: how many, and the first one's reason."""
-    broken = [trial for trial in trials if trial.status == "error"]
+    broken = having(trials, "error")
     first = broken[0]
     cause = first.reason or _first(first.assertions, {"error"})
     return f"{len(broken)} of {of_trials(len(trials))} could not be judged{cause and f': {shorten(cause)}'}"
@@ -48,7 +49,7 @@ def not_read(trials: Sequence[TrialResult]) -> str:
 
 def hard_failed(trials: Sequence[TrialResult]) -> str:
     """A required assertion did not hold: which, in how many trials, and what it says of the first."""
-    broken = [trial for trial in trials if trial.status == "hard_fail"]
+    broken = having(trials, "hard_fail")
     cause = _first(broken[0].assertions, {"failed", "not_evaluable"})
     return f"{cause or 'a required assertion did not hold'} (in {len(broken)} of {of_trials(len(trials))})"
 

@@ -31,6 +31,11 @@ def bounded_name(text: str) -> str:
     return bounded_text(text, NAME_LIMIT)
 
 
+def maybe_name(text: str | None) -> str | None:
+    """A name where there is one."""
+    return None if text is None else bounded_text(text, NAME_LIMIT)
+
+
 def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
     """Evidence cut to eight levels, fifty items a level and five hundred characters a text."""
     if not evidence:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.reporting.doors import xml
 from evalgate.reporting.scenarios import first_reason
+from evalgate.reporting.trials import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +17,9 @@ _FAILURES = frozenset({"FAIL", "PARTIAL", "HARD_FAIL", "MISSING"})
 
 
 def junit(document: ResultsDoc) -> bytes:
-    """FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped.
+    """Seconds are the known ones: this format has no word for unknown.
+
+    FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped.
 
     So is, with its verdict, what does not pass in quarantine.
     """
@@ -44,7 +47,7 @@ def _case(suite: str, path: str, scenario: ScenarioDoc) -> Iterator[str]:
     file = location["file"] if location else path
     head = (
         f'    <testcase classname="{suite}" name="{xml(scenario["id"] + variant)}" file="{xml(file)}"{line}'
-        f' time="{_seconds(scenario):.3f}"'
+        f' time="{seconds_of(scenario):.3f}"'
     )
     element = _element(scenario)
     if element is None:
@@ -72,10 +75,5 @@ def _counts(scenarios: list[ScenarioDoc]) -> str:
     elements = [_element(scenario) for scenario in scenarios]
     return (
         f'tests="{len(scenarios)}" failures="{elements.count("failure")}" errors="{elements.count("error")}"'
-        f' skipped="{elements.count("skipped")}" time="{sum(map(_seconds, scenarios)):.3f}"'
+        f' skipped="{elements.count("skipped")}" time="{sum(map(seconds_of, scenarios)):.3f}"'
     )
-
-
-def _seconds(scenario: ScenarioDoc) -> float:
-    """Known seconds of all trials: this format has no word for unknown."""
-    return sum(trial["latency_seconds"] or 0.0 for trial in scenario["trials"])

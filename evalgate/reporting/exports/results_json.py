@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.document_names import RESULTS_SCHEMA
+from evalgate.models.pieces import whole
 from evalgate.reporting.exports.bounded import bounded_text
 from evalgate.reporting.exports.figures_doc import comparison_doc, figures_doc
 from evalgate.reporting.exports.results_parts import (
@@ -17,6 +18,7 @@ from evalgate.reporting.exports.results_parts import (
     unclaimed_doc,
     warning_doc,
 )
+from evalgate.reporting.exports.results_written import written
 from evalgate.reporting.exports.summary import summary
 from evalgate.version import __version__
 
@@ -145,10 +147,8 @@ def invalid_document(
 
 
 def dump(document: ResultsDoc) -> bytes:
-    """The document as UTF-8 JSON on one line; the same document always gives the same bytes."""
-    import orjson
-
-    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    """The whole document as `results_written` writes it."""
+    return whole(written(document))
 
 
 def load(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.measures.percentile import nearest_rank
 from evalgate.models.comparison import IMPROVEMENTS, REGRESSIONS
+from evalgate.models.trials import column, outcomes, priced
 from evalgate.reporting.exports.bounded import whole
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison import Change
     from evalgate.models.results import ChecksDoc, SummaryDoc
-    from evalgate.models.run import Run, ScenarioResult, TrialResult
+    from evalgate.models.run import Run, ScenarioResult
 
 
 def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
@@ -24,9 +25,9 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     verdicts = Counter(scenario.verdict for scenario in scenarios)
     kinds = Counter(change.kind for change in changes)
-    trials = [trial for scenario in scenarios for trial in scenario.trials]
-    latencies = [trial.latency_seconds for trial in trials]
-    tokens = [trial.total_tokens for trial in trials]
+    latencies = [seconds for each in scenarios for seconds in column(each.trials, "latency_seconds")]
+    tokens = [count for each in scenarios for count in column(each.trials, "total_tokens")]
+    costs = [cost for each in scenarios for cost in column(each.trials, "cost_usd")]
     found: SummaryDoc = {
         "scenarios": len(scenarios),
         "passed": verdicts["PASS"],
@@ -48,13 +49,14 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
         "inconclusive": kinds["inconclusive"],
         "score": mean_with_gaps(scenarios),
         "pass_rate": round(verdicts["PASS"] / len(scenarios), DIGITS) if scenarios else None,
-        "cost_usd": _total([trial.cost_usd for trial in trials]),
+        "cost_usd": _total(costs),
         "latency_p50_s": nearest_rank(latencies, 50),
         "latency_p95_s": nearest_rank(latencies, 95),
         "total_tokens": None if not tokens or None in tokens else whole(sum(filter(None, tokens))),
-        "checks": _checks(trials),
+        "checks": _checks(scenarios),
     }
-    computed = sum(trial.pricing is not None and trial.cost_usd is not None for trial in trials)
+    is_priced = (known for each in scenarios for known in priced(each.trials))
+    computed = sum(known and cost is not None for known, cost in zip(is_priced, costs, strict=True))
     if computed:
         found["cost_computed"] = computed
     if quarantined := sum(scenario.quarantined for scenario in scenarios):
@@ -62,8 +64,10 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
     return found
 
 
-def _checks(trials: Iterable[TrialResult]) -> ChecksDoc:
-    found = Counter(assertion.outcome for trial in trials for assertion in trial.assertions)
+def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
+    found: Counter[str] = Counter()
+    for scenario in scenarios:
+        found.update(outcomes(scenario.trials))
     return {
         "passed": found["passed"],
         "failed": found["failed"],

@@ -18,6 +18,7 @@ from evalgate.application.judge import judge
 from evalgate.application.request import Form, JudgeRequest
 from evalgate.errors import SettingError
 from evalgate.models.consent import Consent
+from evalgate.models.pieces import whole
 from evalgate.models.provenance import Provenance
 from evalgate.models.triggering_run import TriggeringRun
 from evalgate.reporting.exports.results_json import dump, load
@@ -48,7 +49,7 @@ def consent(scenario, report, *, comment=1, until=date(2026, 1, 5)):
 
 
 def anew(judgement, *consents):
-    return approve_report(judgement.files["results.json"], RUN, consents, FORM, [], TODAY)
+    return approve_report(whole(judgement.files["results.json"]), RUN, consents, FORM, [], TODAY)
 
 
 def a_report(*scenarios, **given):
@@ -68,16 +69,16 @@ def why(scenario, report):
 
 def test_it_is_bound_to_the_score_and_the_checks_of_the_report():
     before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    [approval] = granted([consent("a", before.files["results.json"])]).approvals
+    [approval] = granted([consent("a", whole(before.files["results.json"]))]).approvals
     assert (approval.scenario, approval.least_score, approval.checks) == ("a", 0.5, {"polite"})
     assert (approval.who, approval.until, approval.provenance.comment_id) == ("bob", date(2026, 1, 5), 1)
 
 
 def test_all_is_what_failed_then_but_not_what_nobody_knows():
     before = judged({"a": "ok", "b": "yes ok"})
-    assert [each.scenario for each in granted([consent(None, before.files["results.json"])]).approvals] == [
-        "a"
-    ]
+    assert [
+        each.scenario for each in granted([consent(None, whole(before.files["results.json"]))]).approvals
+    ] == ["a"]
 
 
 def test_all_approves_a_regression_of_what_passes():
@@ -136,7 +137,7 @@ def test_the_report_of_another_commit_approves_nothing():
 
 def test_a_run_decided_anew_is_as_it_would_have_been():
     before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    report = anew(before, consent("a", before.files["results.json"]))
+    report = anew(before, consent("a", whole(before.files["results.json"])))
     after = report.written.results
     assert (before.exit_code, after["exit_code"], after["verdict"]) == (1, 0, "pass")
     assert [each["verdict"] for each in after["suites"]] == ["pass"]
@@ -148,7 +149,7 @@ def test_a_run_decided_anew_is_as_it_would_have_been():
 
 def test_what_more_fails_than_was_approved_still_blocks():
     seen = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    worse = judged({"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", seen.files["results.json"])])
+    worse = judged({"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", whole(seen.files["results.json"]))])
     [told] = worse.results["approvals"]
     assert (worse.exit_code, told["status"]) == (1, "void")
     assert told["message"].startswith("worse than approved")
@@ -169,7 +170,7 @@ def _trial(name):
 
 def test_an_approval_that_was_counted_before_is_looked_at_again_and_those_of_files_stay():
     before = judged({"a": "ok", "b": "ok", "d": "yes ok"})
-    content = before.files["results.json"]
+    content = whole(before.files["results.json"])
     once = anew(before, consent("a", content)).written.results
     once["approvals"].append({**once["approvals"][0], "scenario": "b", "provenance": None})
     told = decide_anew(once, granted([consent("b", content, comment=2)]).approvals, TODAY)
@@ -193,7 +194,7 @@ def test_what_no_approval_covers_still_blocks(code):
 
 def test_a_run_that_only_reports_keeps_its_exit_code():
     before = judged({"a": "ok", "b": "ok", "d": "yes ok"}, report_only=True)
-    after = anew(before, consent("a", before.files["results.json"])).written.results
+    after = anew(before, consent("a", whole(before.files["results.json"]))).written.results
     assert (after["verdict"], after["exit_code"], after["report_only"]) == ("fail", 0, True)
 
 
@@ -201,7 +202,7 @@ def test_a_report_of_another_commit_is_refused():
     before = judged({"a": "ok", "b": "ok", "d": "ok"})
     with pytest.raises(SettingError, match="another commit"):
         approve_report(
-            before.files["results.json"],
+            whole(before.files["results.json"]),
             TriggeringRun(7, "pull_request", 1, "a/b", "x", "d" * 40, is_ours=True),
             [],
             FORM,
@@ -220,7 +221,7 @@ ANSWERS = st.sampled_from(["yes ok", "ok", "yes", "no"])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_judging_with_consents_and_deciding_anew_come_to_the_same(responses, wanted):
     before = judged(responses)
-    content = before.files["results.json"]
+    content = whole(before.files["results.json"])
     consents = [consent(name, content, comment=number) for number, name in enumerate(wanted, 1)]
     judged_again = judged(responses, consents).results
     decided = anew(before, *consents).written.results

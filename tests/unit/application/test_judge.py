@@ -11,6 +11,7 @@ from evalgate.application.request import JudgeRequest
 from evalgate.application.step_outputs import outputs_of
 from evalgate.errors import OverLimit
 from evalgate.models.comparison import BaselineInfo
+from evalgate.models.pieces import whole
 from evalgate.models.trace import DamagedTrace, Source
 from evalgate.ports import Baseline
 from evalgate.suite.files import PolicyEntry
@@ -333,7 +334,7 @@ def test_baseline_zip__holds_results_suites_manifest_and_every_trace():
         "main",
         "7",
     )
-    assert parts.results == judgement.files["results.json"]
+    assert parts.results == whole(judgement.files["results.json"])
     assert tools.baselines.kept == ["x", "y"]
 
 

@@ -1,0 +1,39 @@
+"""A text that may be larger than memory should hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Pieces:
+    """A text that is made piece by piece, each time somebody goes through it."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._make()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pieces) and whole(self) == whole(other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+Content = bytes | Pieces
+
+
+def pieces_of(content: Content) -> Iterator[bytes]:
+    """The text piece by piece."""
+    return iter((content,)) if isinstance(content, bytes) else iter(content)
+
+
+def whole(content: Content) -> bytes:
+    """The text as one."""
+    return content if isinstance(content, bytes) else b"".join(content)

@@ -1,0 +1,271 @@
+"""The trials of a run, kept small: figures in columns, everything else as the document that tells of it.
+
+A run may judge millions of traces and needs nearly all of them only once more, when its results are written.
+So a trial is told at once, its document is put on a shelf, and what is counted over all trials stays at hand
+in a few bytes each.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args, overload
+
+from evalgate.models.golden_result import is_unjudged_dimension
+from evalgate.models.run import Outcome, TrialResult, TrialStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from evalgate.models.run import AssertionResult
+
+STATUSES: tuple[TrialStatus, ...] = get_args(TrialStatus)
+LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
+"""Outcomes of checks that did not pass."""
+_CODES = {status: code for code, status in enumerate(STATUSES)}
+_UNKNOWN = -(2**63)
+_AMOUNTS = ("score", "cost_usd", "latency_seconds")
+_COUNTS = ("total_tokens", "input_tokens", "output_tokens")
+_nan = float("nan")
+_NOTHING: tuple[Lost, ...] = ()
+_TRACE = b'"trace":{'
+
+
+class Shelf(Protocol):
+    """A place for bytes, from which any of them can be had again."""
+
+    def put(self, content: bytes) -> int:
+        """Keeps the bytes; where they begin."""
+
+    def get(self, start: int, size: int) -> bytes:
+        """So many bytes that were put there."""
+
+
+class Memory:
+    """A shelf for a few trials."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def put(self, content: bytes) -> int:
+        """See Shelf."""
+        start = len(self._kept)
+        self._kept += content
+        return start
+
+    def get(self, start: int, size: int) -> bytes:
+        """See Shelf."""
+        return bytes(self._kept[start : start + size])
+
+
+class Lost(NamedTuple):
+    """A check that did not pass in one trial, and how much of the trial's score that took."""
+
+    name: str
+    type: str
+    required: bool
+    weight: float
+
+
+class TrialStore:
+    """Every trial of a suite, in the order in which they were judged.
+
+    `tell` makes the document of a trial as JSON, `restore` the trial of a document.
+    """
+
+    def __init__(
+        self, shelf: Shelf, tell: Callable[[TrialResult], bytes], restore: Callable[[bytes], TrialResult]
+    ) -> None:
+        self._shelf, self._tell, self._restore = shelf, tell, restore
+        self._starts, self._sizes = array("Q"), array("I")
+        self._statuses = bytearray()
+        self._amounts = tuple(array("d") for _ in _AMOUNTS)
+        self._counts = tuple(array("q") for _ in _COUNTS)
+        self._priced = bytearray()
+        self._mixes, self._mix_numbers = array("I"), dict[tuple[Outcome, ...], int]()
+        self._lost, self._lost_numbers = array("I"), {_NOTHING: 0}
+        self.numbers = array("q")
+        self.stale: dict[int, str] = {}
+
+    def add(self, trial: TrialResult) -> int:
+        """Keeps a trial; its place."""
+        return self.keep(trial, self._tell(trial))
+
+    def keep(self, trial: TrialResult, document: bytes) -> int:
+        """Keeps a trial of which a document tells already, but for its number."""
+        place = len(self._sizes)
+        self._starts.append(self._shelf.put(document))
+        self._sizes.append(len(document))
+        self._statuses.append(_CODES[trial.status])
+        scores, costs, latencies = self._amounts
+        scores.append(_nan if (score := trial.score) is None else score)
+        costs.append(_nan if (cost := trial.cost_usd) is None else cost)
+        latencies.append(_nan if (seconds := trial.latency_seconds) is None else seconds)
+        total, given, answered = self._counts
+        total.append(_UNKNOWN if (count := trial.total_tokens) is None else count)
+        given.append(_UNKNOWN if (count := trial.input_tokens) is None else count)
+        answered.append(_UNKNOWN if (count := trial.output_tokens) is None else count)
+        self._priced.append(trial.pricing is not None)
+        self.numbers.append(trial.trial)
+        mix = tuple([each.outcome for each in trial.assertions])
+        self._mixes.append(self._mix_numbers.setdefault(mix, len(self._mix_numbers)))
+        lost = _NOTHING if LOST.isdisjoint(mix) else tuple(_lost(trial.assertions))
+        self._lost.append(self._lost_numbers.setdefault(lost, len(self._lost_numbers)))
+        return place
+
+    def document(self, place: int) -> bytes:
+        """The whole document of a trial."""
+        told = self._shelf.get(self._starts[place], self._sizes[place])
+        why = self.stale.get(place) if self.stale else None
+        if why is not None:
+            import orjson
+
+            told = _TRACE + b'"stale":%b,' % orjson.dumps(why) + told[len(_TRACE) :]
+        return b'{"trial":%d,%b' % (self.numbers[place], told)
+
+    def trial(self, place: int) -> TrialResult:
+        """A trial as it was, as far as its document tells."""
+        return self._restore(self.document(place))
+
+    def column(self, name: str, places: Sequence[int]) -> list[Any]:
+        """One figure of some trials, by the name it has in a trial."""
+        if name == "status":
+            statuses = self._statuses
+            return [STATUSES[statuses[place]] for place in places]
+        if name == "trial":
+            return [self.numbers[place] for place in places]
+        if name in _AMOUNTS:
+            amounts = self._amounts[_AMOUNTS.index(name)]
+            return [amount if amount == amount else None for place in places for amount in (amounts[place],)]  # noqa: PLR0124  (NaN)
+        counts = self._counts[_COUNTS.index(name)]
+        return [None if count == _UNKNOWN else count for place in places for count in (counts[place],)]
+
+    def priced(self, places: Sequence[int]) -> list[bool]:
+        """Whether the cost was to be computed, of some trials."""
+        return [bool(self._priced[place]) for place in places]
+
+    def outcomes(self, places: Sequence[int]) -> Counter[Outcome]:
+        """How often checks ended how in some trials."""
+        mixes = list(self._mix_numbers)
+        found: Counter[Outcome] = Counter()
+        for number, often in Counter([self._mixes[place] for place in places]).items():
+            for outcome in mixes[number]:
+                found[outcome] += often
+        return found
+
+    def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
+        """The checks that did not pass, of each of some trials."""
+        known = list(self._lost_numbers)
+        return (known[self._lost[place]] for place in places)
+
+
+class Trials(Sequence[TrialResult]):
+    """Some trials of a store, in the order of their numbers."""
+
+    __slots__ = ("places", "store")
+
+    def __init__(self, store: TrialStore, places: Sequence[int]) -> None:
+        self.store, self.places = store, places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> TrialResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trials: ...
+    def __getitem__(self, index: int | slice) -> TrialResult | Trials:
+        if isinstance(index, slice):
+            return Trials(self.store, self.places[index])
+        return self.store.trial(self.places[index])
+
+    def __iter__(self) -> Iterator[TrialResult]:
+        return map(self.store.trial, self.places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def document(self, index: int) -> bytes:
+        """The document of one of them."""
+        return self.store.document(self.places[index])
+
+    def documents(self) -> Iterator[bytes]:
+        """The documents of the trials."""
+        return map(self.store.document, self.places)
+
+
+def column(trials: Sequence[TrialResult], name: str) -> list[Any]:
+    """One figure of every trial: status, trial, score, cost_usd, latency_seconds or a count of tokens."""
+    if isinstance(trials, Trials):
+        return trials.store.column(name, trials.places)
+    return [getattr(trial, name) for trial in trials]
+
+
+def priced(trials: Sequence[TrialResult]) -> list[bool]:
+    """Whether the cost of each trial was to be computed."""
+    if isinstance(trials, Trials):
+        return trials.store.priced(trials.places)
+    return [trial.pricing is not None for trial in trials]
+
+
+def outcomes(trials: Sequence[TrialResult]) -> Counter[Outcome]:
+    """How often checks ended how."""
+    if isinstance(trials, Trials):
+        return trials.store.outcomes(trials.places)
+    return Counter(found.outcome for trial in trials for found in trial.assertions)
+
+
+def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
+    """The trials that ended in one way."""
+    chosen = [place for place, found in enumerate(column(trials, "status")) if found == status]
+    if isinstance(trials, Trials):
+        return Trials(trials.store, [trials.places[place] for place in chosen])
+    return [trials[place] for place in chosen]
+
+
+def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
+    """The checks that did not pass, of each trial."""
+    if isinstance(trials, Trials):
+        return trials.store.lost(trials.places)
+    return (tuple(_lost(trial.assertions)) for trial in trials)
+
+
+def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:
+    """Notes on a trial why its recording is no evidence any more."""
+    if not isinstance(trials, Trials):
+        trials[index].trace.stale = why
+    elif why is not None:
+        trials.store.stale[trials.places[index]] = why
+
+
+def stale(trials: Sequence[TrialResult]) -> list[str]:
+    """Why recordings are no evidence any more, of those that are none."""
+    if isinstance(trials, Trials):
+        known = trials.store.stale
+        return [known[place] for place in trials.places if place in known] if known else []
+    return [why for trial in trials if (why := trial.trace.stale) is not None]
+
+
+def _lost(assertions: Iterable[AssertionResult]) -> Iterator[Lost]:
+    return (
+        Lost(each.name, each.type, each.required, _weight_lost(each))
+        for each in assertions
+        if each.outcome in LOST and not is_unjudged_dimension(each.type, each.outcome)
+    )
+
+
+def _weight_lost(found: AssertionResult) -> float:
+    """What a check that did not pass took of its trial's score.
+
+    A score of 0.4 loses 0.6 of its weight; what could not be checked loses all of it, unless its suite leaves
+    that out of the mean.
+    """
+    if not found.counts:
+        return 0.0
+    return found.weight * (1 - found.score) if found.outcome == "failed" else found.weight

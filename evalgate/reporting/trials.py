@@ -1,0 +1,74 @@
+"""What reports tell of a scenario's trials as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.models.golden_result import is_unjudged_dimension
+from evalgate.models.trials import LOST, column, having, lost_in
+from evalgate.reporting.exports.bounded import bounded_name
+from evalgate.reporting.exports.trial_doc import TrialDocs, trial_docs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evalgate.models.results import AssertionDoc, ScenarioDoc, TrialDoc
+
+    Check = tuple[str, str]
+    Bad = dict[Check, tuple[int, AssertionDoc]]
+
+
+def passed_in(scenario: ScenarioDoc) -> int:
+    """How many trials passed."""
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        return column(trials.trials, "status").count("passed")
+    return sum(trial["status"] == "passed" for trial in trials)
+
+
+def seconds_of(scenario: ScenarioDoc) -> float:
+    """Known seconds of all trials."""
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        return sum(seconds or 0.0 for seconds in column(trials.trials, "latency_seconds"))
+    return sum(trial["latency_seconds"] or 0.0 for trial in trials)
+
+
+def bad_checks(scenario: ScenarioDoc) -> Bad:
+    """Checks that did not pass, by name and type: how often, and the first of them."""
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        return trials.remembered(_bad_of_store)
+    found: Bad = {}
+    for check, assertion in _bad_in(trials):
+        often, first = found.get(check, (0, assertion))
+        found[check] = often + 1, first
+    return found
+
+
+def reasons_in(scenario: ScenarioDoc) -> list[str]:
+    """What is said of trials that could not be judged at all."""
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        trials = trial_docs(having(trials.trials, "error"))
+    return [trial["reason"] for trial in trials if trial["reason"]]
+
+
+def _bad_of_store(docs: TrialDocs) -> Bad:
+    """The same, looking into no more trials than there are checks."""
+    often: dict[Check, int] = {}
+    first: dict[Check, int] = {}
+    for place, lost in enumerate(lost_in(docs.trials)):
+        for each in lost:
+            check = bounded_name(each.name), each.type
+            often[check] = often.get(check, 0) + 1
+            first.setdefault(check, place)
+    told = {place: dict(reversed([*_bad_in([docs[place]])])) for place in set(first.values())}
+    return {check: (often[check], told[place][check]) for check, place in first.items()}
+
+
+def _bad_in(trials: Iterable[TrialDoc]) -> Iterator[tuple[Check, AssertionDoc]]:
+    for trial in trials:
+        for each in trial["assertions"]:
+            if each["outcome"] in LOST and not is_unjudged_dimension(each["type"], each["outcome"]):
+                yield (each["name"], each["type"]), each
