@@ -9,13 +9,17 @@ BLOCK = 1 << 18
 
 
 class Shelf:
-    """See models.trials.Shelf. The file goes with the process."""
+    """See models.trials.Shelf. The file has no name and goes with the shelf."""
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self._in_memory = in_memory
         self._recent = bytearray()
         self._written = 0
         self._handle: int | None = None
+
+    def __del__(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
 
     def put(self, content: bytes) -> int:
         """Keeps the bytes; where they begin."""
@@ -38,8 +42,8 @@ class Shelf:
         if self._handle is None:
             import tempfile  # few runs find so much
 
-            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (lives as long as this)
-            self._handle = self._file.fileno()
+            with tempfile.TemporaryFile() as file:
+                self._handle = os.dup(file.fileno())
         left = memoryview(self._recent)
         while left:
             left = left[os.write(self._handle, left) :]

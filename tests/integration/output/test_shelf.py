@@ -1,0 +1,26 @@
+"""What is put on a shelf comes back, from memory or from its file."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.adapters.shelf import Shelf
+
+
+@given(st.lists(st.binary(max_size=40), max_size=30), st.integers(0, 200))
+def test_every_piece_can_be_had_again_in_any_order(pieces, in_memory):
+    shelf = Shelf(in_memory)
+    starts = [shelf.put(piece) for piece in pieces]
+    found = [shelf.get(start, len(piece)) for start, piece in reversed([*zip(starts, pieces, strict=True)])]
+    assert found == pieces[::-1]
+
+
+def test_pieces_of_before_and_after_the_file_began_are_both_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    shelf = Shelf(in_memory=10)
+    starts = [shelf.put(b"%06d" % number) for number in range(100_000)]
+    assert [shelf.get(start, 6) for start in starts[::9_999]] == [
+        b"%06d" % n for n in range(0, 100_000, 9_999)
+    ]
+    assert list(tmp_path.iterdir()) == []

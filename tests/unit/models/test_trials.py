@@ -1,0 +1,128 @@
+"""Trials kept small are those that were given: the same figures, the same documents, the same order."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.application.stored_trial import trial_of
+from evalgate.models.run import AssertionResult, TraceRef, TrialResult
+from evalgate.models.trials import (
+    Memory,
+    Trials,
+    TrialStore,
+    column,
+    having,
+    lost_in,
+    make_stale,
+    outcomes,
+    priced,
+    stale,
+)
+from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs, trial_line
+from evalgate.reporting.trials import bad_checks, passed_in, reasons_in, seconds_of
+
+AMOUNTS = st.none() | st.floats(0, 1e6)
+COUNTS = st.none() | st.integers(0, 10**11)
+NAMES = ("status", "trial", "score", "cost_usd", "latency_seconds", "total_tokens", "input_tokens")
+CHECKS = st.builds(
+    AssertionResult,
+    st.sampled_from(["one", "two", "three"]),
+    st.sampled_from(["jmespath", "cost_limit"]),
+    st.sampled_from(["passed", "failed", "not_evaluable", "skipped", "error"]),
+    st.floats(0, 1),
+    st.floats(0, 9),
+    st.booleans(),
+    st.text(max_size=20),
+)
+TRIALS = st.builds(
+    TrialResult,
+    st.integers(0, 10**11),
+    st.builds(
+        TraceRef,
+        st.none() | st.text(max_size=9),
+        st.just("a.jsonl"),
+        st.just("native"),
+        st.just("0" * 64),
+        st.none() | st.integers(1, 99),
+    ),
+    st.sampled_from(["passed", "failed", "hard_fail", "error", "not_evaluable"]),
+    st.none() | st.floats(0, 1),
+    st.lists(CHECKS, max_size=4),
+    AMOUNTS,
+    AMOUNTS,
+    COUNTS,
+    st.lists(st.sampled_from(["get_order", "refund"]), max_size=3),
+    st.none() | st.text(min_size=1, max_size=9),
+    st.just([]),
+    COUNTS,
+    COUNTS,
+)
+
+
+def stored(trials: list[TrialResult]) -> Trials:
+    store = TrialStore(Memory(), trial_line, trial_of)
+    return Trials(store, [store.add(trial) for trial in trials])
+
+
+def scenario(trials):
+    return {"trials": trial_docs(trials)}
+
+
+@given(st.lists(TRIALS, max_size=6))
+def test_what_is_counted_over_trials_is_the_same(trials):
+    kept = stored(deepcopy(trials))
+    for name in NAMES:
+        assert column(kept, name) == column(trials, name)
+    assert outcomes(kept) == outcomes(trials)
+    assert priced(kept) == priced(trials)
+    assert list(lost_in(kept)) == list(lost_in(trials))
+    assert len(having(kept, "failed")) == len(having(trials, "failed"))
+
+
+@given(st.lists(TRIALS, max_size=6))
+def test_what_is_told_of_trials_is_the_same(trials):
+    kept = stored(deepcopy(trials))
+    assert list(trial_docs(kept)) == [json.loads(json.dumps(trial_doc(trial))) for trial in trials]
+    told, plain = scenario(kept), scenario(trials)
+    assert bad_checks(told) == bad_checks(plain)
+    assert (passed_in(told), seconds_of(told)) == (passed_in(plain), seconds_of(plain))
+    assert reasons_in(told) == [trial.reason for trial in trials if trial.status == "error" and trial.reason]
+
+
+def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:
+    ref = TraceRef("t", "a.jsonl", "native", "0" * 64, 1)
+    return TrialResult(number, ref, "error" if reason else "passed", 1.0, [], reason=reason)
+
+
+def test_a_trial_comes_back_as_it_was():
+    trials = stored([a_trial(7), a_trial(8, "unreadable")])
+    assert trials[0] == a_trial(7)
+    assert trials[1:] == [a_trial(8, "unreadable")]
+
+
+def test_why_a_recording_is_stale_can_be_learned_later():
+    trials = stored([a_trial(0), a_trial(1)])
+    make_stale(trials, 1, 'it is "old"')
+    assert stale(trials) == ['it is "old"']
+    assert [trial.trace.stale for trial in trials] == [None, 'it is "old"']
+    assert [doc["trace"].get("stale") for doc in trial_docs(trials)] == [None, 'it is "old"']
+
+
+def test_a_row_that_trials_share_is_told_once_and_says_the_same():
+    shared = AssertionResult("a", "jmespath", "passed", 1.0, 1.0, False, "as it is", is_shared=True)
+    trials = [a_trial(number) for number in range(3)]
+    for trial in trials:
+        trial.assertions = [shared]
+    assert list(trial_docs(stored(trials))) == [trial_doc(trial) for trial in trials]
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_a_shelf_in_memory_gives_back_what_was_put(size):
+    shelf = Memory()
+    starts = [shelf.put(b"x" * size + bytes([number])) for number in range(3)]
+    assert [shelf.get(start, size + 1) for start in starts] == [b"x" * size + bytes([n]) for n in range(3)]
