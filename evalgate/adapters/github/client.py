@@ -151,14 +151,14 @@ class Client:
 
     def _moved(self, method: str, url: str, answer: Answer) -> str:
         """Where a renamed repository lives now: the same host only, since the token goes along."""
-        target = urljoin(url, answer.headers.get("Location", ""))
+        target = _target(url, answer)
         if origin(target) != self._home or (method != "GET" and answer.status not in MOVED_AND_KEPT):
             raise Unreachable("GitHub redirects where the token must not go")
         return target
 
     def _elsewhere(self, answer: Answer) -> str:
         """Where a download lies: anywhere, without the token, but never from https down to http."""
-        target = urljoin(self.site.api_url, answer.headers.get("Location", ""))
+        target = _target(self.site.api_url, answer)
         parts = urlsplit(target)
         if parts.scheme not in {"https", urlsplit(self.site.api_url).scheme}:
             raise Unreachable("the download is not offered over https")
@@ -169,6 +169,14 @@ class Client:
     def close(self) -> None:
         """Lets go of connections."""
         self._http.close()
+
+
+def _target(url: str, answer: Answer) -> str:
+    """What a redirect names, seen from `url`; empty where that is no address."""
+    try:
+        return urljoin(url, answer.headers.get("Location", ""))
+    except ValueError:
+        return ""
 
 
 def failure(answer: Answer) -> Unreachable:

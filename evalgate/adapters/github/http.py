@@ -124,6 +124,8 @@ class Http:
 
             self._session = requests.Session()
             self._session.trust_env = False  # no .netrc, no proxy, no bundle but those handed in
+            # Else the library reads the whole body of a redirect, of any size, to say where it leads.
+            self._session.get_redirect_target = _nowhere  # type: ignore[method-assign]
             self._session.headers.clear()
             self._session.headers["User-Agent"] = f"evalgate/{__version__}"
             self._session.headers["Accept-Encoding"] = "identity"
@@ -166,7 +168,7 @@ class _Call:
             self.answer = self._exchange()
         except requests.ReadTimeout:
             self.failure = TooSlow("no answer (it took too long)")
-        except (requests.RequestException, OSError) as error:
+        except (requests.RequestException, OSError, ValueError) as error:  # the last: what is no address
             words = f"no answer ({_kind(error)})"
             self.failure = Unreachable(words) if _is_untrusted(error) else NoAnswer(words)
         except Exception as error:  # noqa: BLE001 - handed to the thread that waits
@@ -200,6 +202,10 @@ class _Call:
             else:
                 kept += chunk
         return bytes(kept)
+
+
+def _nowhere(_: requests.Response) -> None:
+    """Where a redirect leads, to the library: redirects are followed by hand."""
 
 
 def _bearer(token: str) -> Any:

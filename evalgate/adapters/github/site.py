@@ -88,7 +88,10 @@ class Budget:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of an address: the part that decides who gets a token."""
-    parts = urlsplit(url)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme, 0)
+    """Scheme, host and port of an address: the part that decides who gets a token. Empty of what is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme, 0)
+    except ValueError:
+        return ""
     return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"

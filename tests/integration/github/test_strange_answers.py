@@ -1,0 +1,208 @@
+"""Answers that no server of GitHub's gives: addresses that are none, redirects without end, bodies that swell.
+
+The server is a bare socket: the stand-in for GitHub speaks HTTP too well for this.
+"""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.agent import ours
+
+from evalgate.adapters.github import Budget, Client, Site
+from evalgate.adapters.github.http import TooLarge
+from evalgate.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TOKEN = "ghs_of_this_job"
+MEGABYTE = 1_000_000
+NO_ADDRESSES = [
+    *(
+        "http://[::1",
+        "http://a]b/",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1:-1/",
+        "http://127.0.0.1:80 80/",
+    ),
+    *(
+        "http://a:b:c/",
+        "http://\x85/",
+        "\xff\xfe",
+        "http://a..b/",
+        "http://.../",
+        "https://",
+        "http:///x",
+        "//x",
+    ),
+    *(f"http://{'a' * 300}/", "http://[v1.x]/", "javascript:x", "data:,x", "http://u:p@127.0.0.1/"),
+]
+
+
+class Server:
+    """Gives every request the same bytes, and counts what it was able to give."""
+
+    def __init__(self, *parts: bytes) -> None:
+        self._parts = parts
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.requests: list[bytes] = []
+        self.given = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            while (request := _head(connection)) is not None:
+                self.requests.append(request)
+                for part in self._parts:
+                    connection.sendall(part)
+                    self.given += len(part)
+
+
+class Sink:
+    def write(self, data):
+        pass
+
+
+def _head(connection: socket.socket) -> bytes | None:
+    read = b""
+    while b"\r\n\r\n" not in read:
+        part = connection.recv(65_536)
+        if not part:
+            return None
+        read += part
+    return read
+
+
+def answer(status: int, body: bytes = b"[]", **headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "\r\n"]).encode("latin-1") + body
+
+
+@pytest.fixture
+def begun() -> Iterator[list]:
+    """Servers and clients, which are ended."""
+    started: list = []
+    yield started
+    for each in started:
+        each.close()
+
+
+@pytest.fixture
+def asked(begun):
+    def begin(*parts: bytes) -> tuple[Server, Client]:
+        server = Server(*parts)
+        site = Site(server.url, "https://github.com", "acme/support", 1001, token=TOKEN)
+        client = Client(site, Budget(20, sleep=[].append))
+        begun.extend([client, server])
+        return server, client
+
+    return begin
+
+
+@pytest.mark.parametrize("address", NO_ADDRESSES)
+def test_a_redirect_to_no_address_is_no_answer(asked, address):
+    server, client = asked(answer(302, Location=address))
+    with pytest.raises(Unreachable):
+        client.get("/x")
+    with pytest.raises(Unreachable):
+        client.download("/x", Sink, MEGABYTE)
+    assert {request.partition(b" ")[0] for request in server.requests} == {b"GET"}
+
+
+@pytest.mark.parametrize("address", NO_ADDRESSES)
+def test_a_next_page_at_no_address_is_not_asked_for(asked, address):
+    server, client = asked(answer(200, Link=f'<{address}>; rel="next"'))
+    with pytest.raises(Unreachable):
+        list(client.pages("/x"))
+    assert len(server.requests) == 1
+
+
+def test_a_redirect_that_leads_on_and_on_is_followed_once(asked):
+    server, client = asked(answer(302, Location="/again"))
+    with pytest.raises(Unreachable):
+        client.get("/x")
+    assert len(server.requests) == 2
+
+
+def test_a_download_that_leads_on_is_not_followed_and_only_the_api_gets_the_token(asked):
+    server, client = asked(answer(302, Location="/again"))
+    with pytest.raises(Unreachable):
+        client.download("/x", Sink, MEGABYTE)
+    assert [TOKEN.encode() in request for request in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize("status", [200, 302, 404, 503])
+def test_no_body_is_read_beyond_its_limit_whatever_the_status(asked, status):
+    head = answer(status, Location="/x").replace(b"Content-Length: 2", b"Content-Length: 80000000")
+    server, client = asked(head, *[b"0" * MEGABYTE] * 80)
+    with pytest.raises(TooLarge):
+        client.get("/x")
+    assert server.given < 40 * MEGABYTE  # the limit, and what lies in the system's buffers
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        answer(200, gzip.compress(b"0" * 100 * MEGABYTE, 1), Content_Encoding="gzip"),
+        answer(200, b"no gzip", Content_Encoding="gzip"),
+        answer(200, b"x", Content_Encoding=", ".join(["gzip"] * 50)),
+        b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc\r\n",
+        b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nabc\r\n",
+        b"HTTP/1.1 200 X\r\n" + b"A: b\r\n" * 1_000 + b"\r\n[]",
+        b"HTTP/1.1 200 X\r\nA: " + b"x" * 100_000 + b"\r\n\r\n[]",
+        b"HTTP/1.1 99999 X\r\n\r\n",
+        b"\x00\xff\r\n\r\n",
+        answer(200, b"[" * 100_000),
+        answer(200, b"9" * 5_000),
+        answer(200, b'"\xff"'),
+        answer(429, Retry_After="86400"),
+        answer(503, Retry_After="86400"),
+        answer(403, X_RateLimit_Remaining="0", X_RateLimit_Reset="inf", Date="Mon, 01 Jan 2024 00:00:00 GMT"),
+        answer(403, X_RateLimit_Remaining="0", X_RateLimit_Reset="9", Date="Mon, 99 Jan 99999 00:00:00 GMT"),
+    ],
+    ids=range(16),
+)
+def test_what_is_no_answer_is_told_in_our_words(asked, whole):
+    _, client = asked(whole)
+    with pytest.raises(Unreachable) as told:
+        client.get("/x")
+    assert str(told.value).isascii()
+    assert len(str(told.value)) < 100
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("request_answered", ["issues/list-comments", "actions/list-artifacts-for-repo"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "redirect", "status": 302, "location": "http://[::1"},
+        {"kind": "status", "status": 200, "headers": {"Link": '<http://x:y/>; rel="next"'}, "body": []},
+    ],
+    ids=["redirect", "link"],
+)
+def test_no_such_answer_costs_the_verdict(hub, act, fault, request_answered):
+    hub.fail(fault, times=-1, op=request_answered)
+    ran = act()
+    assert ran.exit_code == 0
+    assert ran.outputs["verdict"] == "pass"
+    assert (ours(hub) == []) == (request_answered == "issues/list-comments")
