@@ -125,7 +125,7 @@ class Http:
             self._session = requests.Session()
             self._session.trust_env = False  # no .netrc, no proxy, no bundle but those handed in
             # Else the library reads the whole body of a redirect, of any size, to say where it leads.
-            self._session.get_redirect_target = _nowhere  # type: ignore[method-assign]
+            self._session.get_redirect_target = _nowhere  # type: ignore[assignment, method-assign]
             self._session.headers.clear()
             self._session.headers["User-Agent"] = f"evalgate/{__version__}"
             self._session.headers["Accept-Encoding"] = "identity"
