@@ -13,6 +13,7 @@ from evalgate.application.suite_evaluation import damaged_trial, judge_trace, na
 from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import InvalidInput
 from evalgate.gate.behaviour import rank
+from evalgate.measures.redaction import also_hidden, hide_too
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import TraceRef
 from evalgate.models.trace import DamagedTrace, Trace
@@ -57,6 +58,7 @@ class BatchJudge:
     ) -> None:
         crossed = {} if choice.crossing is None else choice.crossing.pairs
         self._source, self._line_of = source, line_of
+        self._hidden = also_hidden()
         self._benches = [
             _Bench(
                 Pricer(suite.prices, choice.prices),
@@ -69,6 +71,8 @@ class BatchJudge:
 
     def __call__(self, task: Task) -> bytes:
         """What was found, for `marshal`; a refusal is an answer too."""
+        if self._hidden is not None:
+            hide_too(self._hidden)
         try:
             found = self._judged(task)
         except InvalidInput as error:

@@ -53,7 +53,18 @@ def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
 def _project(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.files import ProjectFile
 
-    return _with_assertions(ProjectFile.model_json_schema(), own)
+    return _with_assertions(_with_redact(ProjectFile.model_json_schema()), own)
+
+
+def _with_redact(made: dict[str, Any]) -> dict[str, Any]:
+    """What `redact` may say is open in the model, since it is read only where a project has it."""
+    from evalgate.suite.redact import RedactEntry
+
+    found = RedactEntry.model_json_schema()
+    made.setdefault("$defs", {}).update(found.pop("$defs", {}))
+    made["$defs"]["RedactEntry"] = found
+    made["properties"]["redact"] = {"$ref": "#/$defs/RedactEntry"}
+    return made
 
 
 def _results(_: Sequence[str]) -> dict[str, Any]:

@@ -75,6 +75,13 @@ def fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
     return FileFingerprints(workspace(cwd, root))
 
 
+def hide_for_project(cwd: str) -> None:
+    """From here on this process hides what the working folder's project wants hidden."""
+    from evalgate.adapters.suite_files.project_redact import hide_for_project as hide
+
+    hide(workspace(cwd))
+
+
 def price_list() -> PriceTable | None:
     """What models cost, where the extra is installed that knows it."""
     from evalgate.adapters.prices import installed

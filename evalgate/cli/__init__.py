@@ -38,6 +38,8 @@ VERBS = {
     "import": "take exported evaluations into the store",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
+RETELLING = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
+"""Verbs that tell of recordings and are given no project to do it by."""
 _MODULES = {"import": "import_"}  # a word that Python keeps for itself
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub or a store
 needed and unreachable, 70 a bug of ours. `evalgate VERB --help` tells more.
@@ -69,6 +71,10 @@ def _run(argv: Sequence[str], shell: Shell) -> int:
         hint = f"see evalgate {arguments.verb} --help"
         raise SettingError(Problem(f"unknown words {' '.join(unknown)}", hint=hint))
     verb = _module(arguments.verb)
+    if arguments.verb in RETELLING:
+        from evalgate.bootstrap.sources import hide_for_project
+
+        hide_for_project(shell.cwd)
     if hasattr(arguments, "limit_names") and arguments.limit:
         return _run_limited(verb, arguments, shell)
     code: int = verb.run(arguments, shell)

@@ -18,6 +18,8 @@ MAX_SLOW_SECONDS = 5.0
 """What all slow searches of one pattern may take together."""
 SLOW = 0.02
 """Seconds from which a search is slow: patterns as people write them are not, on any text."""
+QUICK = 10_000_000
+"""Characters a second that any pattern gets through which is not slow."""
 
 _COUNT = re.compile(r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])")
 _VERBOSE = re.compile(r"\(\?[A-Za-z0-9]*x")
@@ -80,6 +82,24 @@ class Pattern:
             raise PatternFailedError("the pattern needs more memory than there is") from None
         if perf_counter() - started > SLOW:
             self._count_slow(text)
+        return found
+
+    def places_in(self, text: str) -> list[tuple[int, int]]:
+        """Where it matches, from and to, in a text of any length. Raises PatternFailedError."""
+        if self.required not in text:
+            return []
+        if self._exhausted:
+            raise PatternFailedError("the pattern passed its time limit earlier in this run")
+        started = thread_time()
+        try:
+            found = [each.span() for each in self._compiled.finditer(text, timeout=MAX_SECONDS)]
+        except (TimeoutError, MemoryError):
+            self._exhausted = True
+            raise PatternFailedError(f"the pattern needs more than {MAX_SECONDS:g} s on this text") from None
+        took = thread_time() - started
+        if took > SLOW + len(text) / QUICK:
+            self._slow_seconds -= took
+            self._exhausted = self._slow_seconds < 0
         return found
 
     def _count_slow(self, text: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evalgate.measures.exact_secrets import ExactSecrets
+    from evalgate.measures.own_secrets import OwnSecrets
 
 MAX_DEPTH = 64
 _SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
@@ -41,8 +42,21 @@ def redact_value(value: Any) -> Any:
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """From now on this process redacts these values too, and no others that it was given before."""
-    _PLAIN.exact = _exactly(secrets)
+    """From now on this process redacts these values too, and nothing else that it was told of before."""
+    _PLAIN.exact, _PLAIN.own = _exactly(secrets), None
+
+
+def hide_too(own: OwnSecrets) -> None:
+    """From now on this process redacts what a project asks for as well."""
+    if _PLAIN.own is None:
+        _PLAIN.own = own
+    elif not _PLAIN.own.has(own):
+        _PLAIN.own = _PLAIN.own.joined(own)
+
+
+def also_hidden() -> OwnSecrets | None:
+    """What projects asked for so far, for other processes to hide it too."""
+    return _PLAIN.own
 
 
 def without_hidden(document: bytes) -> bytes:
@@ -60,15 +74,18 @@ def _exactly(secrets: Iterable[str]) -> ExactSecrets | None:
 
 
 class Redactor:
-    """Redacts the known shapes and, wherever they stand, the exact secrets it was given."""
+    """Redacts the known shapes, the exact secrets it was given, and what a project asks for."""
 
     def __init__(self, exact: Iterable[str] = ()) -> None:
         self.exact = _exactly(exact)
+        self.own: OwnSecrets | None = None
 
     def text(self, text: str) -> str:
         """The text without secrets; characters that nobody sees do not hide one."""
-        if (len(text) < _SHORTEST or _is_ordinary(text)) and (
-            self.exact is None or not self.exact.are_in(text)
+        if (
+            self.own is None
+            and (len(text) < _SHORTEST or _is_ordinary(text))
+            and (self.exact is None or not self.exact.are_in(text))
         ):
             return text
         bare = without_invisible(text)
@@ -90,10 +107,16 @@ class Redactor:
     def _field(self, name: str, value: Any, depth: int) -> Any:
         if isinstance(value, str) and value and _is_secret_field(name):
             return "[redacted: field]"
+        if self.own is not None and self.own.is_field(name):
+            from evalgate.measures.own_secrets import emptied  # most projects ask for none
+
+            return emptied(self.value(value, depth))
         return self.value(value, depth)
 
     def _replaced(self, text: str) -> str:
         spans = [*_recognised(text)] if self.exact is None else [*self.exact.spans(text), *_recognised(text)]
+        if self.own is not None:
+            spans += self.own.spans(text)
         if not spans:
             return text
         parts: list[str] = []

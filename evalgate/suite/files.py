@@ -200,11 +200,15 @@ class SuiteFile(Closed):
 
 
 class ProjectFile(Closed):
-    """`evalgate.yaml` as written. `store` is a path: a repository does not decide whom the gate talks to."""
+    """`evalgate.yaml` as written. `store` is a path: a repository does not decide whom the gate talks to.
+
+    What `redact` may say is checked where a project has it.
+    """
 
     version: Version
     suites: Globs
     defaults: Defaults = Defaults.unsaid()
     store: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_a_path)] | None = None
     prices: Prices = Field(default_factory=dict)
+    redact: Any = None
     policy: PolicyEntry = PolicyEntry.unsaid()

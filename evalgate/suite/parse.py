@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
 from evalgate.evaluators.flaws import Flaw
+from evalgate.measures.redaction import hide_too
 from evalgate.suite.custom_mapping import check_custom, custom_of
 from evalgate.suite.files import MAX_NAME, Defaults, ProjectFile, SuiteFile
 from evalgate.suite.matching import Matching
@@ -31,12 +32,24 @@ SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
 
 
 def parse_project(document: Document, mistakes: Mistakes) -> ProjectFile | None:
-    """A project file, or None with its mistakes kept."""
+    """A project file, or None with its mistakes kept; what it wants hidden is hidden from here on."""
     project = mistakes.read(document, ProjectFile)
+    hide_what_it_says(document, mistakes)
     if project is not None:
         mistakes.assertions(document, project.defaults.assertions, ASSERTIONS)
         check_custom(document, project.defaults.custom, mistakes)
     return project
+
+
+def hide_what_it_says(document: Document, mistakes: Mistakes) -> None:
+    """From here on this process hides what a project file asks for, beside the known secrets."""
+    if not isinstance(document.value, dict) or "redact" not in document.value:
+        return
+    from evalgate.suite.redact import own_secrets
+
+    found = own_secrets(document, mistakes)
+    if found is not None:
+        hide_too(found)
 
 
 class SharedDefaults:

@@ -11,7 +11,7 @@ from evalgate.models.run import MAX_SCENARIOS
 from evalgate.suite.files import Defaults, PolicyEntry, ProjectFile
 from evalgate.suite.mistakes import Mistakes
 from evalgate.suite.models import Configuration, Suite
-from evalgate.suite.parse import SUFFIXES, SharedDefaults, parse_project, parse_suite
+from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_what_it_says, parse_project, parse_suite
 from evalgate.suite.prices import own_prices
 
 if TYPE_CHECKING:
@@ -71,11 +71,20 @@ class SuiteFiles:
                     found = self._document(each, mistakes) if each not in documents else None
                     if found is not None:
                         documents[each] = found
+        if not written:
+            self._hide(mistakes)
         suites = self._parse(documents, shared, mistakes, warnings)
         if mistakes.problems:
             raise SuiteError(*sorted(mistakes.problems, key=_place))
         policy = project.policy if project is not None else PolicyEntry.unsaid()
         return Configuration(suites, policy, warnings, written, own_prices(shared.prices))
+
+    def _hide(self, mistakes: Mistakes) -> None:
+        """What the usual project file wants hidden is hidden where suites are named without it, too."""
+        if self._files.expand(PROJECT, "."):
+            document = self._document(PROJECT, mistakes)
+            if document is not None:
+                hide_what_it_says(document, mistakes)
 
     def approvals(self, file: ApprovalFile) -> list[Approval]:
         """The approvals that a file holds; see the port."""

@@ -1,0 +1,96 @@
+"""Values behind their names in text: `name: value`, `name=value`, and JSON that a text quotes.
+
+Every step is bounded by the text's length, also where quotes and brackets never end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_BLANKS = 4
+_MARK = re.compile(rf"(?<![=!<>~])(?P<sign>=>|:=|:|=)(?![=~])[ \t]{{0,{_BLANKS}}}")
+_CLOSING = {"{": "}", "[": "]"}
+_WITHOUT_CONTENT = {"", "null", "true", "false", "None", "True", "False"}
+_WORD = re.compile(r"[^\s\"'`,;&<>\\{}()\[\]]+")
+_LINE = re.compile(r"[^\r\n\"'`,;&<>\\{}()\[\]]+")
+_QUOTE = re.compile(r"\\*[\"'`]")
+_TOKEN = re.compile(r'(?P<quote>\\*")|\\+|[^\\"{}\[\]]+|[{}\[\]]')
+
+
+class NamedValues:
+    """Finds values behind any of some names, written in capitals or not."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(name.casefold() for name in names)
+        self._lengths = sorted({len(name) for name in self._names})
+        self._last = frozenset(name[-1] for name in self._names)
+        self._reach = max(self._lengths, default=0) + 2 * _BLANKS
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where values stand, from and to.
+
+        >>> text = 'Name: Ann Lee; {"name": "Bob"} name=Eve, no_name=Cy'
+        >>> [text[start:end] for start, end in NamedValues(["name"]).places(text)]
+        ['Ann Lee', 'Bob', 'Eve']
+        """
+        past = 0
+        for mark in _MARK.finditer(text):
+            if mark.start() < past or not self._stands_before(text, mark.start()):
+                continue
+            start, past = _value_at(text, mark.end(), is_line=mark["sign"] == ":")
+            if text[start:past].strip() not in _WITHOUT_CONTENT:
+                yield start, past
+
+    def _stands_before(self, text: str, at: int) -> bool:
+        """Whether one of the names ends before a place, as a word of its own."""
+        before = text[max(0, at - self._reach) : at].rstrip(" \t").rstrip("\"'`").rstrip("\\").casefold()
+        if before[-1:] not in self._last:
+            return False
+        return any(
+            before[-length:] in self._names and not _continues(before[-length - 1 : -length])
+            for length in self._lengths
+            if length <= len(before)
+        )
+
+
+def _continues(character: str) -> bool:
+    """Whether a name goes on to the left."""
+    return character.isalnum() or character == "_"
+
+
+def _value_at(text: str, at: int, *, is_line: bool) -> tuple[int, int]:
+    """A quoted value, a bracketed one, a word or the rest of a line; an end that is missing is the text's."""
+    quote = _QUOTE.match(text, at)
+    if quote:
+        closing = _closing(text, quote[0], quote.end())
+        return quote.end(), closing.start() if closing else len(text)
+    if text[at : at + 1] in _CLOSING:
+        return at, _end_of_nested(text, at)
+    bare = (_LINE if is_line else _WORD).match(text, at)
+    return at, bare.end() if bare else at
+
+
+def _closing(text: str, quote: str, at: int) -> re.Match[str] | None:
+    """The quote that is escaped as the opening one; quotes within the value are escaped once more."""
+    return re.compile(rf"(?<!\\){re.escape(quote)}").search(text, at)
+
+
+def _end_of_nested(text: str, at: int) -> int:
+    """Past the bracket that closes the one at a place. Brackets within quotes do not count."""
+    wanted: list[str] = []
+    while token := _TOKEN.match(text, at):
+        at = token.end()
+        if token["quote"]:
+            closing = _closing(text, token["quote"], at)
+            at = closing.end() if closing else len(text)
+        elif token[0] in _CLOSING:
+            wanted.append(_CLOSING[token[0]])
+        elif token[0] == wanted[-1]:
+            wanted.pop()
+            if not wanted:
+                break
+    return at

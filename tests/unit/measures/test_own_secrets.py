@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures.named_values import NamedValues
+from evalgate.measures.own_secrets import HiddenText, OwnSecrets, hides_too_much
+from evalgate.measures.patterns import Pattern
+from evalgate.measures.redaction import Redactor
+
+TOKEN = "ghp_" + "a1B2" * 9
+OWN = OwnSecrets([HiddenText("customer", Pattern(r"C-\d{6}"))], ["account", "full name", "Straße"])
+
+
+def redactor(own=OWN):
+    made = Redactor()
+    made.own = own
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("C-123456", "[redacted: customer]"),
+        ("of C-123456, C-1 and C-654321.", "of [redacted: customer], C-1 and [redacted: customer]."),
+        ("C-12\u200b34\u202e56", "[redacted: customer]"),
+        ("account: 12 34, due", "account: [redacted: field], due"),
+        ("ACCOUNT=12 due", "ACCOUNT=[redacted: field] due"),
+        ("full name := Ann", "full name := [redacted: field]"),
+        ("STRASSE: Weg 5", "STRASSE: [redacted: field]"),
+        ('{"account": "a \\" b", "x": 1}', '{"account": "[redacted: field]", "x": 1}'),
+        ('{\\"account\\": \\"7\\"}', '{\\"account\\": \\"[redacted: field]\\"}'),
+        ('{"account": {"id": ["}", 5]}, "x": 1}', '{"account": [redacted: field], "x": 1}'),
+        ('{"account": "cut off', '{"account": "[redacted: field]'),
+        ('{"account": [1, 2', '{"account": [redacted: field]'),
+    ],
+)
+def test_text__shows_a_mark_instead(text, shown):
+    assert redactor().text(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "C-12345",
+        "my account is fine",
+        "accounts: 5",
+        "my_account=5",
+        '"account": null',
+        "account == 5",
+    ],
+)
+def test_text__that_is_not_meant__stays(text):
+    assert redactor().text(text) == text
+
+
+def test_known_secrets_go_as_well__whatever_a_project_asks_for():
+    assert redactor().text(f"{TOKEN} C-123456") == "[redacted: GitHub token] [redacted: customer]"
+
+
+@pytest.mark.parametrize(
+    "text", ["C-123456 account: x", f"account: {TOKEN}", '{"account": {"a": "C-123456"}}']
+)
+def test_a_second_door_changes_nothing(text):
+    once = redactor().text(text)
+    assert redactor().text(once) == once
+
+
+def test_a_mark_in_a_recording_hides_nothing_from_a_pattern():
+    assert "C-123456" not in redactor().text("[redacted: C-123456] [redacted: secret, C-123456]")
+
+
+def test_value__under_a_name__goes_whatever_it_is():
+    document = {"Account": [7, "x", {"y": 1.5, "C-123456": "z", "no": None, "is": True}], "of": "C-123456"}
+    mark = "[redacted: field]"
+    assert redactor().value(document) == {
+        "Account": [mark, mark, {"y": mark, "[redacted: customer]": mark, "no": None, "is": True}],
+        "of": "[redacted: customer]",
+    }
+
+
+def test_a_pattern_that_takes_too_long__hides_the_text():
+    slow = OwnSecrets([HiddenText("slow", Pattern(r"(x+x+)+y", 1.0))])
+    text = "x" * 5_000 + "zy"
+    assert redactor(slow).text(text) == "[redacted: slow, text not searched]"
+    assert redactor(slow).text("other xy") == "[redacted: slow, text not searched]"
+
+
+def test_it_travels_to_other_processes():
+    there = pickle.loads(pickle.dumps(OWN))  # noqa: S301  our own
+    assert there.has(OWN)
+    assert OWN.has(there)
+    assert redactor(there).text("C-123456 account=1") == redactor().text("C-123456 account=1")
+
+
+def test_joined__hides_what_either_does():
+    both = OWN.joined(OwnSecrets([HiddenText("car", Pattern("car-[0-9]"))], ["owner"]))
+    shown = redactor(both).text("C-123456 car-7 account=1 owner=2")
+    assert shown == "[redacted: customer] [redacted: car] account=[redacted: field] owner=[redacted: field]"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_too_much"),
+    [
+        (r"\w+", True),
+        (".", True),
+        ("[a-z]", True),
+        (r"\d*", True),
+        (r"\b", True),
+        ("(?=a)", True),
+        ("$", True),
+        (r"\d+", False),
+        (r"\S+@\S+", False),
+        (r"(?i)\bcustomer-\w+", False),
+    ],
+)
+def test_pattern__that_leaves_nothing_to_read__is_known(pattern, is_too_much):
+    assert (hides_too_much(Pattern(pattern)) is not None) == is_too_much
+
+
+@given(st.text(alphabet="ab\"\\':={}[], \n", max_size=40), st.text(alphabet="xyz019", min_size=1))
+def test_value_of_a_name_in_json__is_never_left(around, value):
+    said = json.dumps({"before": around, "a name": value, "after": around})
+    for text in (said, json.dumps(said)):
+        found = [text[start:end] for start, end in NamedValues(["A NAME"]).places(text)]
+        assert any(value in each for each in found)
+
+
+@pytest.mark.parametrize(
+    "unit", ["n:", "n:{", "n:[", 'n:"', 'n:\\"', "n\\", "n:{\\", 'n:{"', "[redacted: field]"]
+)
+def test_time__of_text_that_never_ends__grows_with_its_length(unit):
+    """Calls of our own code are counted, and with them what it looks at: none begins anew at every place."""
+    text = unit * 20_000
+    assert len(redactor(OwnSecrets((), ["n", "field]"])).text(text)) <= 40 * len(text)

@@ -1,0 +1,77 @@
+"""What a project may want hidden, and what is told when it says something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalgate.adapters.suite_files.yaml_tree import load
+from evalgate.measures.redaction import hide, redact
+from evalgate.suite.mistakes import Mistakes
+from evalgate.suite.parse import parse_project
+
+HEAD = "version: 1\nsuites: [s.yaml]\nredact:\n"
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_hidden():
+    hide([])
+    yield
+    hide([])
+
+
+def told(text):
+    mistakes = Mistakes()
+    parse_project(load(HEAD + text, "evalgate.yaml"), mistakes)
+    return [str(problem) for problem in mistakes.problems]
+
+
+def test_redact__is_in_force_once_the_file_is_read():
+    assert told("  patterns: [{name: car 1, regex: 'car-[0-9]+'}]\n  fields: [owner]\n") == []
+    assert redact("car-77 owner: Ann") == "[redacted: car 1] owner: [redacted: field]"
+
+
+def test_redact__with_a_mistake__hides_nothing_in_part():
+    assert told("  patterns: [{name: car, regex: 'car-[0-9]+'}, {name: bad, regex: '('}]\n")
+    assert redact("car-77") == "car-77"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  patterns: [{name: a, regex: '('}]\n", "4:24: this is no regular expression (character 2)"),
+        ("  patterns: [{name: a, regex: ''}]\n", "4:24: `regex` must have characters"),
+        (
+            "  patterns: [{name: a, regex: '.*'}]\n",
+            "4:24: this pattern would hide everything: it matches where",
+        ),
+        (
+            "  patterns: [{name: a, regex: '\\w+'}]\n",
+            "4:24: this pattern would hide everything: it matches ordi",
+        ),
+        (
+            "  patterns: [{name: a, regex: '(a{9999}){9999}'}]\n",
+            "4:24: the counts in this pattern make it too",
+        ),
+        ("  patterns: [{name: 'a]', regex: ab}]\n", "4:15: `name` has a character that is not allowed"),
+        ("  patterns: [{name: a}]\n", "4:14: `regex` is missing"),
+        ("  patterns: [{name: a, regex: ab}, {name: a, regex: cd}]\n", "4:37: `a` stands twice in `redact`"),
+        ("  fields: [content]\n", "4:12: `content` is a field of every trace or report"),
+        ("  fields: [a, Score]\n", "4:15: `Score` is a field of every trace or report"),
+        ("  fields: ['']\n", "4:12: an entry of `fields` must have characters"),
+        ("  fields: [' a']\n", "4:12: an entry of `fields` has a character that is not allowed"),
+        ("  fields: name\n", "4:3: `fields` must be a list"),
+        ("  field: [a]\n", '4:3: unknown key "field" (did you mean `fields`?)'),
+        ("  fields: []\n", "3:1: `redact` is empty"),
+        (f"  fields: [{', '.join(f'f{number}' for number in range(201))}]\n", "4:3: `fields` must have"),
+    ],
+)
+def test_mistake__is_told_with_its_place(text, expected):
+    assert expected in "\n".join(told(text))
+
+
+@pytest.mark.parametrize("value", ["null", "[]", "5", "{}", "off", "false"])
+def test_redact__can_not_be_switched_off(value):
+    assert told("")[:1] == told(" null\n")[:1] != []
+    mistakes = Mistakes()
+    parse_project(load(f"version: 1\nsuites: [s.yaml]\nredact: {value}\n", "evalgate.yaml"), mistakes)
+    assert mistakes.problems
