@@ -59,7 +59,10 @@ def shorten(text: str, limit: int = 80) -> str:
 
 def cut(text: str, limit: int) -> str:
     """The first `limit` characters; a secret among them is taken out first, while it can still be told."""
-    return redact(text[: limit + _AHEAD])[:limit]
+    clean = redact(text[: limit + _AHEAD])
+    if len(text) > limit + _AHEAD:  # where a secret ends beyond what was looked at, its beginning stays
+        clean = clean[: max(0, len(clean) - _AHEAD)]
+    return clean[:limit]
 
 
 def told_apart(actual: float, limit: float) -> tuple[str, str]:

@@ -25,6 +25,7 @@ TEXT_LIMIT = 2_000
 BREAK = " \u23ce "
 GUTTER = "\u2502 "
 _LOOKED_AT = 20_000  # characters that a door looks at; it never prints as many
+_UNSURE = 4_000  # of those the last ones, where the end of a secret may lie beyond: they are not printed
 _MAX_TICKS = 3
 
 # Compiled on first need by `re`, which remembers them: not every run passes every door.
@@ -50,7 +51,7 @@ def cell(text: str, limit: int = SPAN_LIMIT) -> str:
 
 def fence(text: str, limit: int = FENCE_LIMIT) -> str:
     """The text as a fenced block, each line behind a gutter: none begins with a stranger's words."""
-    shown, left = _cut(redact(visible(text[:_LOOKED_AT])), limit, len(text))
+    shown, left = _cut(_seen(text), limit, len(text))
     lines = _in_code(shown).split("\n")
     body = "\n".join(f"{GUTTER}{line}".rstrip() for line in lines[:FENCE_LINES])
     hidden = len(lines) - FENCE_LINES
@@ -71,8 +72,7 @@ def diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
 
 def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
     """The text redacted, visible and on one line, cut to `limit` characters (None: whole); not escaped."""
-    looked_at = text if limit is None or len(text) <= _LOOKED_AT else text[:_LOOKED_AT]
-    seen = redact(visible(looked_at))
+    seen = redact(visible(text)) if limit is None else _seen(text)
     if "\n" in seen:
         seen = seen.replace("\n", BREAK)
     if limit is None:
@@ -106,6 +106,13 @@ def sarif_text(text: str, limit: int = TEXT_LIMIT) -> str:
     return re.sub(r"([\\\[\]])", r"\\\1", oneline(text, limit))
 
 
+def _seen(text: str) -> str:
+    """The beginning of the text, redacted and visible."""
+    if len(text) <= _LOOKED_AT:
+        return redact(visible(text))
+    return redact(visible(text[:_LOOKED_AT]))[:-_UNSURE]
+
+
 def _in_code(text: str) -> str:
     # Answers by e-mail are parsed as plain text: a blank of no width keeps `@` from naming anybody there.
     return re.sub(_LONG_TICKS, "`" * _MAX_TICKS, text).replace("@", "@\u200b")
@@ -119,7 +126,7 @@ def _longest_run(text: str) -> int:
 
 def _cut(text: str, limit: int, whole: int) -> tuple[str, int]:
     """At most `limit` characters, and how many of `whole` were left out."""
-    unseen = max(0, whole - _LOOKED_AT)
+    unseen = whole - _LOOKED_AT + _UNSURE if whole > _LOOKED_AT else 0
     if len(text) <= limit:
         return text, unseen
     return text[:limit], len(text) - limit + unseen

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.json_values import as_number, equal, kind, show
+from evalgate.measures.json_values import as_number, cut, equal, kind, show
 
 JSON = st.recursive(
     st.none()
@@ -77,3 +77,15 @@ def test_show__of_a_huge_text_stays_short():
 )
 def test_kind__uses_the_words_of_json(value, name):
     assert kind(value) == name
+
+
+@pytest.mark.parametrize("shown", [10, 30, 39])
+def test_cut__secret_that_ends_where_nothing_was_looked_at__is_not_shown_in_part(shown):
+    secret = "ghp_" + "a1B2" * 9
+    before = f"{secret} " * 51 + "-" * 200
+    text = before[: 2_080 - shown] + secret + " and more"
+    assert secret[:6] not in cut(text, 80)
+
+
+def test_cut__long_text_without_a_secret__is_its_beginning():
+    assert cut("ab" * 5_000, 80) == "ab" * 40

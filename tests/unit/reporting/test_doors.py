@@ -137,6 +137,19 @@ def test_span__secret_across_the_cut__is_not_shown_in_part():
     assert "ghp_" not in span("x" * 190 + " ghp_" + "a1B2" * 9)
 
 
+@pytest.mark.parametrize("door", [span, cell, fence, logsafe, xml])
+@pytest.mark.parametrize("nothing", ["\u200b", "\x1b[31m", "\U000e0041"])
+@pytest.mark.parametrize("shown", [12, 39])
+def test_doors__secret_where_a_door_stops_looking__is_not_shown_in_part(door, nothing, shown):
+    secret = "ghp_" + "a1B2" * 9
+    before = (nothing * 20_000)[: 20_000 - shown]
+    assert secret[:8] not in door(f"{before}{secret} and {'more ' * 100}")
+
+
+def test_span__text_of_which_little_is_seen__counts_what_is_left_to_see():
+    assert span("a" * 5_000 + "\u200b" * 20_000, 100) == f"` {'a' * 100}\u2026 (+9900) `"
+
+
 def test_fence__many_lines__are_cut_with_a_count():
     block = fence("\n".join(map(str, range(100))))
     assert "\u2026 (+40 lines)" in block
