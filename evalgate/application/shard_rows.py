@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from evalgate.errors import SettingError
-from evalgate.measures.redaction import redact
+from evalgate.measures.redaction import redact, redact_value
 from evalgate.reporting.exports.bounded import whole
 
 if TYPE_CHECKING:
@@ -136,12 +136,13 @@ def found_of_line(line: bytes) -> FoundDoc:
         ) from None
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it, its texts without secrets."""
+def plain(value: Any, *, is_clean: bool = False) -> Any:
+    """A value as JSON can hold it, without secrets; `is_clean` where their fields are empty already."""
     if isinstance(value, dict):
-        return {_without_secrets(str(key)): plain(item) for key, item in value.items()}
+        clean = value if is_clean else redact_value(value)
+        return {_without_secrets(str(key)): plain(item, is_clean=True) for key, item in clean.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain(item, is_clean=is_clean) for item in value]
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):

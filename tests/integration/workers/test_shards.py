@@ -10,6 +10,8 @@ import orjson
 import pytest
 from shards_of import merged, said, shard
 
+from evalgate.application.shard_rows import found_of_line, line_of_found
+
 
 @pytest.fixture(scope="module")
 def shards(few):
@@ -168,6 +170,26 @@ def test_a_share_that_can_not_be_is_wrong_usage(few, share):
     code, told = said(few.folder, "run", f"--shard={share}")
     assert code == 2
     assert "--shard" in told
+
+
+def test_a_password_among_evidence_stands_in_no_shard():
+    check = (
+        "n",
+        "t",
+        "failed",
+        0.0,
+        1.0,
+        True,
+        "r",
+        None,
+        {"got": [{"password": "tell nobody"}]},
+        False,
+        False,
+    )
+    found = {"lines": None, "size": 0, "records": [], "checks": [check], "calls": [], "warnings": []}
+    line = line_of_found(0, 0, {**found, "unpriced": {}})
+    assert b"tell nobody" not in line
+    assert found_of_line(line)["checks"][0][8] == {"got": [{"password": "[redacted: field]"}]}
 
 
 def test_no_secret_of_a_trace_stands_in_a_shard_whole(few, shards):
