@@ -15,7 +15,7 @@ LONG_LINE = 16
 START = 8
 """Characters of a secret's beginning that are taken out where a cut left no more of it."""
 MARK = "[redacted: secret]"
-_CUTS = ("\u2026".encode(), b"\\u2026")
+_CUTS = ("\u2026".encode(), b"\\u2026", b"...")
 _UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
 _PERCENT = re.compile("%[0-9A-F]{2}")
 

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from evalgate.errors import TraceError
+from evalgate.measures.json_values import cut
 
 MAX_DEPTH = 64
 SHOWN_CHARS = 40
@@ -59,7 +60,7 @@ def require_shallow(value: Any, above: int = 0) -> None:
 
 def shown(text: str) -> str:
     """A stranger's word, fit for one line of an error: short and printable."""
-    plain = "".join(char if char.isprintable() else "?" for char in text[:SHOWN_CHARS])
+    plain = "".join(char if char.isprintable() else "?" for char in cut(text, SHOWN_CHARS))
     return plain if len(text) <= SHOWN_CHARS else f"{plain}..."
 
 

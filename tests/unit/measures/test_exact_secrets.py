@@ -61,7 +61,7 @@ def test_as_a_document_writes_it(written):
     assert ALONE.taken_out_of(f"<{written}>".encode()) == f"<{MARK}>".encode()
 
 
-@pytest.mark.parametrize("cut", ["\u2026", "\\u2026"])
+@pytest.mark.parametrize("cut", ["\u2026", "\\u2026", "..."])
 @pytest.mark.parametrize("left", [8, 12, len(SECRET) - 1])
 def test_what_a_cut_left_of_it(cut, left):
     found = ALONE.taken_out_of(

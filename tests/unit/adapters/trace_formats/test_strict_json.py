@@ -115,3 +115,11 @@ def test_lenient_reading_keeps_what_is_undisputed():
 def test_a_stranger_s_word_is_short_and_printable():
     assert shown("a\x1b[31m\u202e") == "a?[31m?"
     assert len(shown("x" * 1000)) == 43
+
+
+def test_a_secret_in_a_key_is_not_shown_in_part():
+    key = f"{'k' * 9} AIza{'Sy0' * 11}ab"
+    assert "Sy0" not in shown(f"{key} and more")
+    with pytest.raises(TraceError) as told:
+        decode(f'{{"{key}": 1, "{key}": 2}}'.encode())
+    assert "Sy0" not in str(told.value)
