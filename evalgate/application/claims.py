@@ -23,13 +23,17 @@ EVERYTHING = "*"
 
 
 class Claim:
-    """One scenario as it will be reported: a named one, or one id that a glob found; in one variant."""
+    """One scenario as it will be reported: a named one, or one id that a glob found; in one variant.
 
-    __slots__ = ("id", "scenario")
+    `home` is for whoever gathers what is claimed, so that it need not be looked up again.
+    """
+
+    __slots__ = ("home", "id", "scenario")
 
     def __init__(self, scenario: Scenario, id_: str) -> None:
         self.scenario = scenario
         self.id = id_
+        self.home: Any = None
 
     @property
     def variant(self) -> str | None:

@@ -28,10 +28,11 @@ MOST_SHARED = 100_000
 """Results of checks that trials share, over all batches."""
 APART = frozenset({"trial", "trace", "assertions", "tool_calls", "golden"})
 """Fields of a trial that are not sent as they are."""
-FIELDS = tuple(name for name in TrialResult.__match_args__ if name not in APART)
+_SENT = tuple(name for name in TrialResult.__match_args__ if name != "together")
+FIELDS = tuple(name for name in _SENT if name not in APART)
 _of_trial = attrgetter(*FIELDS)
 _UNPACKED = ("trial", "trace", "assertions", "tool_calls", "golden", *FIELDS)
-_in_place = itemgetter(*map(_UNPACKED.index, TrialResult.__match_args__))
+_in_place = itemgetter(*map(_UNPACKED.index, _SENT))
 CHECK = tuple(name for name in AssertionResult.__match_args__ if name != "is_shared")
 _of_check = attrgetter(*CHECK)
 _of_ref = attrgetter(*TraceRef.__match_args__)

@@ -14,7 +14,7 @@ from evalgate.application.trace_warnings import place_of
 from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.comparison import ScenarioKey
-from evalgate.models.run import ScenarioResult, SuiteResult, TraceRef, TrialResult, Unclaimed
+from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
 from evalgate.models.trials import Memory, Trials, TrialStore
@@ -31,12 +31,16 @@ if TYPE_CHECKING:
     from evalgate.application.earlier import Earlier
     from evalgate.application.judged import JudgedRecord, Option
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
+    from evalgate.models.results import ScenarioDoc
     from evalgate.models.trace import Source, TraceRecord
     from evalgate.models.trials import Shelf
+    from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
 
 
 _NO_NUMBER = -(2**63)
+MOST_KNOWN = 10_000
+"""Results that are kept because trials may share them."""
 
 
 @dataclass(slots=True)
@@ -48,6 +52,7 @@ class _Gathered:
     """
 
     claim: Claim | None
+    earlier: ScenarioDoc | None = None  # in the baseline
     places: array[int] = field(default_factory=partial(array, "Q"))
     whole: list[TrialResult] = field(default_factory=list)
     recorded: array[int] = field(default_factory=partial(array, "q"))
@@ -85,6 +90,7 @@ class SuiteEvaluation:
         self._store = TrialStore(shelf or Memory(), trial_line, trial_of)
         self._earlier, self._witness = earlier, witness or Witness()
         self._claims = Claims(suite)
+        self._known: Known = {}
         self._gathered: dict[ScenarioKey, _Gathered] = {}
         self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
         self._traces = 0
@@ -105,12 +111,12 @@ class SuiteEvaluation:
         elif claim is None:
             self.unclaimed.append(Unclaimed(self._suite.name, ref_of(record), scenario_id))
         else:
-            key = self._key(claim)
-            record.baseline = self._earlier.of(key)
-            trial = judge_trace(record, claim)
-            self._keep(self._gathered.get(key) or self._gather(claim), trial, record.trial, record.started_at)
-            if record.baseline is not None:
-                self._witness.see(key, record, trial)
+            home: _Gathered = claim.home or self._gather(claim)
+            record.baseline = home.earlier
+            trial = judge_trace(record, claim, self._known)
+            self._keep(home, trial, record.trial, record.started_at)
+            if home.earlier is not None:
+                self._witness.see(self._key(claim), record, trial)
 
     def take(self, found: JudgedRecord) -> Option | None:
         """Takes in a record that was judged elsewhere; the option that it comes under, None where none.
@@ -144,7 +150,12 @@ class SuiteEvaluation:
         return ScenarioKey(self._suite.name, claim.id, claim.variant)
 
     def _gather(self, claim: Claim) -> _Gathered:
-        return self._gathered.setdefault(self._key(claim), _Gathered(claim))
+        key = self._key(claim)
+        home = self._gathered.get(key)
+        if home is None:
+            home = self._gathered[key] = _Gathered(claim, self._earlier.of(key))
+        claim.home = home
+        return home
 
     def _add_damaged(
         self, trial: TrialResult, fallback_id: str, recorded: int | None, claim: Claim | None
@@ -232,45 +243,62 @@ def damaged_trial(record: DamagedTrace) -> TrialResult:
     )
 
 
-def judge_trace(trace: Trace, claim: Claim) -> TrialResult:
-    """One trace under one scenario."""
-    assertions = [assertion.assess(trace) for assertion in claim.scenario.assertions]
-    status, score = score_trial(assertions, claim.scenario.threshold)
-    latency_ms = trace.latency["total_ms"]
+Known = dict[tuple[float | int, ...], Together]
+"""Results that trials share, by their identity and the threshold they are held against."""
+
+
+def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
+    """One trace under one scenario; what many trials have in common is found once."""
+    scenario = claim.scenario
+    rows = [assertion.assess(trace) for assertion in scenario.assertions]
+    key = (scenario.threshold, *map(id, rows))
+    found = known.get(key)
+    if found is None:
+        found = Together(rows, *score_trial(rows, scenario.threshold))
+        if len(known) < MOST_KNOWN and all(row.is_shared for row in rows):
+            found.is_shared = True
+            known[key] = found
+    latency_ms, usage = trace.latency["total_ms"], trace.usage
     return TrialResult(
-        trial=0,
-        trace=ref_of(trace),
-        status=status,
-        score=score,
-        assertions=assertions,
-        cost_usd=trace.cost["usd"],
-        latency_seconds=None if latency_ms is None else latency_ms / 1000,
-        total_tokens=trace.usage["total_tokens"],
-        input_tokens=trace.usage["input_tokens"],
-        output_tokens=trace.usage["output_tokens"],
-        tool_calls=trace.called,
-        pricing=trace.pricing,
-        golden=_beside_golden(trace, claim.scenario),
+        0,
+        ref_of(trace),
+        found.status,
+        found.score,
+        found.assertions,
+        trace.cost["usd"],
+        None if latency_ms is None else latency_ms / 1000,
+        usage["total_tokens"],
+        trace.called,
+        None,
+        [],
+        usage["input_tokens"],
+        usage["output_tokens"],
+        trace.pricing,
+        None if scenario.golden is None else _beside_golden(trace, scenario.golden),
+        found,
     )
 
 
-def _beside_golden(trace: Trace, scenario: Scenario) -> GoldenTrial | None:
+def _beside_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
     """What judging a golden finds beside its score."""
-    if scenario.golden is None:
-        return None
     from evalgate.scoring.golden.trial import golden_trial
 
-    return golden_trial(scenario.golden, trace)
+    return golden_trial(golden, trace)
 
 
 def ref_of(trace: Trace) -> TraceRef:
     """Which recording it is."""
     source = trace.source
     return TraceRef(
-        *(trace.trace_id, source.path, source.format, source.sha256, source.line, source.record),
-        commit=trace.commit,
-        agent_hash=trace.agent_hash,
-        recorded_at=trace.started_at or trace.ended_at,
+        trace.trace_id,
+        source.path,
+        source.format,
+        source.sha256,
+        source.line,
+        source.record,
+        trace.commit,
+        trace.agent_hash,
+        trace.started_at or trace.ended_at,
     )
 
 

@@ -50,6 +50,18 @@ class AssertionResult:
 
 
 @dataclass(slots=True)
+class Together:
+    """What the checks of a trial say together, kept where many trials have these very results."""
+
+    assertions: list[AssertionResult]
+    status: TrialStatus
+    score: float | None
+    is_shared: bool = False
+    told: Any = None
+    """How a document tells these results, once one has told them."""
+
+
+@dataclass(slots=True)
 class TraceRef:
     """Which recording a trial judged; `line` and `record` place it in a file of many."""
 
@@ -84,6 +96,7 @@ class TrialResult:
     output_tokens: int | None = None
     pricing: Pricing | None = None  # None where the cost is recorded or no tokens are known
     golden: GoldenTrial | None = None  # beside what it was laid, where the scenario is a golden
+    together: Together | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(slots=True)

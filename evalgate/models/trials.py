@@ -87,6 +87,7 @@ class TrialStore:
         self._priced = bytearray()
         self._mixes, self._mix_numbers = array("I"), dict[tuple[Outcome, ...], int]()
         self._lost, self._lost_numbers = array("I"), {_NOTHING: 0}
+        self._shared: dict[int, tuple[int, int, Sequence[AssertionResult]]] = {}
         self.numbers = array("q")
         self.stale: dict[int, str] = {}
 
@@ -110,11 +111,22 @@ class TrialStore:
         answered.append(_UNKNOWN if (count := trial.output_tokens) is None else count)
         self._priced.append(trial.pricing is not None)
         self.numbers.append(trial.trial)
-        mix = tuple([each.outcome for each in trial.assertions])
-        self._mixes.append(self._mix_numbers.setdefault(mix, len(self._mix_numbers)))
-        lost = _NOTHING if LOST.isdisjoint(mix) else tuple(_lost(trial.assertions))
-        self._lost.append(self._lost_numbers.setdefault(lost, len(self._lost_numbers)))
+        shared = self._shared.get(id(trial.assertions))
+        if shared is None:
+            shared = self._numbers_of(trial)
+        self._mixes.append(shared[0])
+        self._lost.append(shared[1])
         return place
+
+    def _numbers_of(self, trial: TrialResult) -> tuple[int, int, Sequence[AssertionResult]]:
+        """The numbers of the outcomes of its checks, and of what did not pass among them."""
+        rows, mixes, losses = trial.assertions, self._mix_numbers, self._lost_numbers
+        mix = tuple([each.outcome for each in rows])
+        lost = _NOTHING if LOST.isdisjoint(mix) else tuple(_lost(rows))
+        found = mixes.setdefault(mix, len(mixes)), losses.setdefault(lost, len(losses)), rows
+        if trial.together is not None and trial.together.is_shared:
+            self._shared[id(rows)] = found
+        return found
 
     def document(self, place: int) -> bytes:
         """The whole document of a trial."""

@@ -97,12 +97,15 @@ def trial_line(trial: TrialResult) -> bytes:
     """The document of a trial as JSON, but for its first field, the number: that is known at the end only."""
     import orjson
 
-    return orjson.dumps(
-        _said(trial, _written_names(tuple(trial.tool_calls)), [*map(_written, trial.assertions)])
-    )[1:]
+    together = trial.together
+    if together is None or not together.is_shared:
+        rows: Any = [*map(_written, trial.assertions)]
+    elif (rows := together.told) is None:
+        rows = together.told = orjson.Fragment(orjson.dumps([*map(_written, trial.assertions)]))
+    return orjson.dumps(_said(trial, _written_names(tuple(trial.tool_calls)), rows))[1:]
 
 
-def _said(trial: TrialResult, calls: Any, assertions: Sequence[Any]) -> dict[str, Any]:
+def _said(trial: TrialResult, calls: Any, assertions: Any) -> dict[str, Any]:
     reason = trial.reason
     document: dict[str, Any] = {
         "trace": _trace_doc(trial.trace),
