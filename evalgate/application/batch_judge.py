@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalgate.application.claims import Candidate
     from evalgate.application.earlier import Earlier
     from evalgate.application.evaluate import TraceChoice
+    from evalgate.application.suite_evaluation import Known
     from evalgate.models.trace import TraceRecord
     from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
     from evalgate.suite.custom import Custom
@@ -146,6 +147,7 @@ class _SuiteJudge:
     def __init__(self, suite: Suite, earlier: Earlier, *, is_watched: bool = False) -> None:
         self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
         self._claims = Claims(suite)
+        self._known: Known = {}
         self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
 
     def begin(self) -> None:
@@ -174,7 +176,7 @@ class _SuiteJudge:
         claim = self._claims.made(candidate.scenario, scenario_id)
         key = ScenarioKey(self._suite.name, claim.id, claim.variant)
         trace.baseline = self._earlier.of(key)
-        trial = judge_trace(trace, claim)
+        trial = judge_trace(trace, claim, self._known)
         course = None
         if self._is_watched and trace.baseline is not None and is_worse(trial, trace.baseline):
             mine = rank(trial.status, trial.score)
