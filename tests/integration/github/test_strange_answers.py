@@ -59,6 +59,9 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
+    def says(self, *parts: bytes) -> None:
+        self._parts = parts
+
     def close(self) -> None:
         self._socket.close()
 
@@ -135,6 +138,26 @@ def test_a_next_page_at_no_address_is_not_asked_for(asked, address):
     with pytest.raises(Unreachable):
         list(client.pages("/x"))
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("changed", ["host", "port", "scheme", "name before the host"])
+def test_the_token_stays_with_the_apis_own_scheme_host_and_port(asked, changed):
+    other, _ = asked(answer(200))
+    server, client = asked()
+    port = server.url.rpartition(":")[2]
+    place = {
+        "host": f"http://127.0.0.2:{port}/x",
+        "port": f"{other.url}/x",
+        "scheme": f"https://127.0.0.1:{port}/x",
+        "name before the host": f"http://127.0.0.1:{port}@{other.url.partition('//')[2]}/x",
+    }[changed]
+    server.says(answer(302, Location=place))
+    with pytest.raises(Unreachable, match="must not go"):
+        client.get("/x")
+    server.says(answer(200, Link=f'<{place}>; rel="next"'))
+    with pytest.raises(Unreachable, match="another host"):
+        list(client.pages("/x"))
+    assert (len(server.requests), other.requests) == (2, [])
 
 
 def test_a_redirect_that_leads_on_and_on_is_followed_once(asked):
