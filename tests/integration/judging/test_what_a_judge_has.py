@@ -1,0 +1,75 @@
+"""What a judge's process is given and may use, asked of the system by the process itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalgate.adapters.judging.apart import GROUP, start, wait_for
+from evalgate.adapters.judging.bounds import Bounds
+from evalgate.adapters.judging.place import Place
+
+ROOT = Path(__file__).resolve().parents[3]
+LOOK = f"""
+import json, os, resource, sys
+sys.path.insert(0, {str(ROOT)!r})
+from evalgate.adapters.judging.bounds import Bounds, become, bound
+folder, user = sys.argv[1:]
+answer = open(folder + "/answer.json", "w")
+seen = {{"environ": open("/proc/self/environ", "rb").read().decode()}}
+seen["streams"] = [os.readlink(f"/proc/self/fd/{{number}}") for number in (0, 1, 2)]
+bound(Bounds(cpu=7, memory=700_000_000, spare=5))
+become(int(user) or None, {GROUP})
+limits = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+seen |= {{name: resource.getrlimit(getattr(resource, name)) for name in limits}}
+answer.write(json.dumps(seen))
+answer.close()
+"""
+
+
+def look(folder: Path, user: int = 0) -> dict[str, Any]:
+    folder.mkdir()
+    place = Place(folder / "judge", None, GROUP)
+    wait_for(start([sys.executable, "-I", "-c", LOOK, place.path, str(user)]), place, Bounds(wall=60))
+    answer = place.answer()
+    assert answer is not None
+    found: dict[str, Any] = json.loads(answer)
+    return found
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    return look(tmp_path_factory.mktemp("asker") / "downloads")
+
+
+def test_its_environment_is_empty_from_the_start(seen):
+    assert seen["environ"] == ""
+
+
+def test_what_it_says_goes_nowhere_and_nothing_can_be_said_to_it(seen):
+    assert seen["streams"] == ["/dev/null"] * 3
+
+
+@pytest.mark.parametrize(
+    ("limit", "least", "most"),
+    [
+        ("RLIMIT_CORE", 0, 0),
+        ("RLIMIT_CPU", 7, 12),
+        ("RLIMIT_AS", 700_000_000, 700_000_000),
+        ("RLIMIT_FSIZE", 600_000_000, 600_000_000),
+        ("RLIMIT_NOFILE", 256, 256),
+    ],
+)
+def test_it_may_use_so_much(seen, limit, least, most):
+    assert seen[limit] == [least, most]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make the judge another user")
+def test_as_a_user_of_its_own_it_may_start_few_processes(tmp_path):
+    least, most = look(tmp_path / "downloads", GROUP)["RLIMIT_NPROC"]
+    assert 0 <= least <= most <= 256
