@@ -1,0 +1,51 @@
+"""A figure that is no number passes no check, though the readers let none in: the second line of defence."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import pytest
+from builders import make_trace
+from judging import compiled
+
+from evalgate.suite.files import SuiteFile
+from evalgate.suite.policy import Policy
+
+CHECKS = [
+    {"type": "cost_limit", "max_usd": 1},
+    {"type": "latency_limit", "max_seconds": 1},
+    {"type": "token_limit", "max_total": 1},
+    {"type": "recorded_score", "name": "reward", "min": 0.5},
+    {"path": "cost.usd", "lte": 1},
+    {"path": "cost.usd", "lt": 1},
+    {"path": "cost.usd", "gte": 0},
+    {"path": "cost.usd", "gt": 0},
+    {"path": "latency.total_ms", "lte": 1},
+]
+
+
+def a_trace_of(figure):
+    trace = make_trace(cost_usd=figure, latency_seconds=figure, scores={"reward": figure})
+    trace.usage["total_tokens"] = figure
+    return trace
+
+
+@pytest.mark.parametrize("raw", CHECKS, ids=str)
+@pytest.mark.parametrize("figure", [nan, -nan])
+def test_what_was_measured_is_no_number(raw, figure):
+    assert compiled(raw).assess(a_trace_of(figure)).outcome != "passed"
+
+
+@pytest.mark.parametrize("raw", [each for each in CHECKS if not {"gte", "gt", "min"} & set(each)], ids=str)
+def test_what_was_measured_is_without_end(raw):
+    assert compiled(raw).assess(a_trace_of(inf)).outcome != "passed"
+
+
+@pytest.mark.parametrize("figure", [nan, inf, -inf, True, "0.5"])
+@pytest.mark.parametrize(
+    ("model", "field"),
+    [(SuiteFile, "threshold"), (Policy, "min_evaluated"), (Policy, "critical_issue_threshold")],
+)
+def test_what_a_suite_demands_is_no_number(model, field, figure):
+    with pytest.raises(ValueError, match=field):
+        model.model_validate({field: figure})
