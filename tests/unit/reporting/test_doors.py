@@ -186,6 +186,20 @@ def test_visible__nested_colour_codes__leave_no_escape_character():
     assert "\x1b" not in visible("\x1b\x1b[31m[31mred")
 
 
+@pytest.mark.parametrize("door", [span, fence, logsafe, terminal, xml])
+def test_doors__every_control_character__is_made_visible_or_goes(door):
+    kept = {" ", "\n", "\t"}
+    controls = [
+        chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF, 0xFDD0)
+    ]
+    left = [c for c in controls if c not in kept and c in door(f"a{c}b")]
+    assert left == []
+
+
+def test_fence__run_of_backticks__is_longer_than_any_inside():
+    assert fence("```\nfree").startswith("````text\n")
+
+
 def test_visible__marks_piled_up__leaves_four():
     assert visible("z" + "\u0301" * 20 + "a") == "z" + "\u0301" * 4 + "a"
 
