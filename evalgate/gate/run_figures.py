@@ -10,33 +10,34 @@ from evalgate.scoring.figures import figures_of, moves_of
 from evalgate.scoring.lost_checks import costliest, lost_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.comparison import Comparison, ScenarioKey, Standing
     from evalgate.models.figures import LostCheck
-    from evalgate.models.run import Run
+    from evalgate.models.run import Run, SuiteResult
 
 
 def figures_of_run(run: Run, comparison: Comparison | None) -> RunFigures:
     """Figures with their moves, for which only scenarios count that stand on both sides."""
     before: Mapping[ScenarioKey, Standing] = comparison.before if comparison else {}
-    standings = [[standing(suite.name, scenario) for scenario in suite.scenarios] for suite in run.suites]
     lost = [lost_checks(suite.name, suite.scenarios) for suite in run.suites]
     suites = {
-        suite.name: _summed(found, before, checks)
-        for suite, found, checks in zip(run.suites, standings, lost, strict=True)
+        suite.name: _summed([suite], before, checks) for suite, checks in zip(run.suites, lost, strict=True)
     }
     if len(suites) == 1:
         (only,) = suites.values()
         return RunFigures(only, suites)
-    everything = [found for each in standings for found in each]
     return RunFigures(
-        _summed(everything, before, costliest(check for each in lost for check in each)), suites
+        _summed(run.suites, before, costliest(check for each in lost for check in each)), suites
     )
 
 
 def _summed(
-    standings: Sequence[Standing], before: Mapping[ScenarioKey, Standing], lost: Sequence[LostCheck]
+    suites: Sequence[SuiteResult], before: Mapping[ScenarioKey, Standing], lost: Sequence[LostCheck]
 ) -> Summed:
-    both = [found for found in standings if found.key in before]
-    return Summed(figures_of(standings), moves_of([before[found.key] for found in both], both), lost)
+    both = [found for found in _standings(suites) if found.key in before] if before else []
+    return Summed(figures_of(_standings(suites)), moves_of([before[found.key] for found in both], both), lost)
+
+
+def _standings(suites: Sequence[SuiteResult]) -> Iterator[Standing]:
+    return (standing(suite.name, scenario) for suite in suites for scenario in suite.scenarios)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
@@ -13,7 +13,11 @@ def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
 
     Unknown values are left out; None where nothing is known.
     """
-    known = sorted(value for value in values if value is not None)
+    return rank_in(sorted(value for value in values if value is not None), percent)
+
+
+def rank_in(known: Sequence[float], percent: int) -> float | None:
+    """The same of values that are known and sorted."""
     if not known:
         return None
     rank = -(-percent * len(known) // 100)

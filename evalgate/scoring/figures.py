@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING
 from evalgate.measures.intervals import mean_interval, paired_rates_interval, wilson
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.measures.passk import pass_at_k, pass_hat_k
-from evalgate.measures.percentile import nearest_rank
+from evalgate.measures.percentile import rank_in
 from evalgate.models.figures import Figures, Moves, PassK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.comparison import Standing
 
@@ -25,31 +26,54 @@ MOVING = (
 )
 
 
-def figures_of(standings: Sequence[Standing]) -> Figures:
-    """The figures of some scenarios."""
-    passed, count = sum(found.verdict == "PASS" for found in standings), len(standings)
-    scores = [found.score or 0.0 for found in standings]
-    costs = [cost for found in standings for cost in found.costs]
-    tokens = [number for found in standings for number in found.tokens]
-    latencies = [seconds for found in standings for seconds in found.latencies]
-    cost, total_tokens = _total(costs), _total(tokens)
+def figures_of(standings: Iterable[Standing]) -> Figures:
+    """The figures of some scenarios, each looked at once and let go."""
+    sums = _Sums()
+    for found in standings:
+        sums.add(found)
+    scores, count = sorted(sums.scores), len(sums.scores)
+    latencies = sorted(sums.latencies)
+    cost = round(fsum(sums.costs), DIGITS) if sums.trials and sums.trials == len(sums.costs) else None
+    tokens = sums.tokens if sums.trials and sums.trials == sums.metered else None
     return Figures(
         scenarios=count,
-        trials=sum(len(found.passed) for found in standings),
-        pass_rate=round(passed / count, DIGITS) if count else None,
-        pass_rate_interval=wilson(passed, count),
-        pass_k=_pass_k(standings),
+        trials=sums.trials,
+        pass_rate=round(sums.passed / count, DIGITS) if count else None,
+        pass_rate_interval=wilson(sums.passed, count),
+        pass_k=_pass_k(sums.recorded),
         score=mean_score(scores),
         score_min=min(scores, default=None),
-        score_p50=nearest_rank(scores, 50),
-        score_p95=nearest_rank(scores, 95),
+        score_p50=rank_in(scores, 50),
+        score_p95=rank_in(scores, 95),
         cost_usd=cost,
-        cost_mean_usd=None if cost is None else round(cost / len(costs), DIGITS),
-        total_tokens=None if total_tokens is None else int(total_tokens),
-        tokens_mean=None if total_tokens is None else round(total_tokens / len(tokens), DIGITS),
-        latency_p50_s=nearest_rank(latencies, 50),
-        latency_p95_s=nearest_rank(latencies, 95),
+        cost_mean_usd=None if cost is None else round(cost / sums.trials, DIGITS),
+        total_tokens=tokens,
+        tokens_mean=None if tokens is None else round(tokens / sums.trials, DIGITS),
+        latency_p50_s=rank_in(latencies, 50),
+        latency_p95_s=rank_in(latencies, 95),
     )
+
+
+class _Sums:
+    """What figures are made of: eight bytes a trial for each amount."""
+
+    def __init__(self) -> None:
+        self.passed = self.trials = self.metered = self.tokens = 0
+        self.scores, self.costs, self.latencies = array("d"), array("d"), array("d")
+        self.recorded: Counter[tuple[int, int]] = Counter()
+
+    def add(self, found: Standing) -> None:
+        """Takes in one scenario."""
+        trials = len(found.passed)
+        self.passed += found.verdict == "PASS"
+        self.trials += trials
+        self.recorded[trials, found.passed.count(True)] += 1
+        self.scores.append(found.score or 0.0)
+        self.costs.extend([cost for cost in found.costs if cost is not None])
+        self.latencies.extend([seconds for seconds in found.latencies if seconds is not None])
+        tokens = [number for number in found.tokens if number is not None]
+        self.metered += len(tokens)
+        self.tokens += sum(tokens)
 
 
 def moves_of(before: Sequence[Standing], now: Sequence[Standing]) -> Moves | None:
@@ -76,9 +100,8 @@ def moves_of(before: Sequence[Standing], now: Sequence[Standing]) -> Moves | Non
     )
 
 
-def _pass_k(standings: Sequence[Standing]) -> list[PassK]:
+def _pass_k(recorded: Counter[tuple[int, int]]) -> list[PassK]:
     """For each k up to the trials of the scenario that has fewest; one without any never passed."""
-    recorded = Counter((len(found.passed), found.passed.count(True)) for found in standings)
     fewest = min((trials for trials, _ in recorded if trials), default=0)
     return [
         PassK(k, _mean_of(pass_at_k, recorded, k), _mean_of(pass_hat_k, recorded, k))
@@ -92,11 +115,6 @@ def _mean_of(
 ) -> float:
     found = fsum((estimate(*each, k) or 0.0) * often for each, often in recorded.items())
     return round(found / recorded.total(), DIGITS)
-
-
-def _total(amounts: Sequence[float | None]) -> float | None:
-    known = [amount for amount in amounts if amount is not None]
-    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
 
 
 def _difference(before: float | None, now: float | None) -> float | None:

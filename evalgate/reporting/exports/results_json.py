@@ -80,7 +80,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
         "exit_code": decision.exit_code,
         "report_only": decision.report_only,
         "reasons": [reason_doc(reason) for reason in decision.reasons],
-        "summary": summary(run, changes.values(), len(removed)),
+        "summary": summary(run, changes.values(), len(removed), figures.run.figures if figures else None),
         "baseline": baseline_doc(baseline, previous) if baseline else None,
         "suites": [
             suite_doc(

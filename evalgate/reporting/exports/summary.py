@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.measures.percentile import nearest_rank
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.models.comparison import Change
+    from evalgate.models.figures import Figures
     from evalgate.models.results import ChecksDoc, SummaryDoc
     from evalgate.models.run import Run, ScenarioResult
 
 
-def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
-    """Counts and figures over all scenarios; an amount with an unknown part is None, never 0."""
+def summary(run: Run, changes: Iterable[Change], removed: int, figures: Figures | None = None) -> SummaryDoc:
+    """Counts and figures over all scenarios; an amount with an unknown part is None, never 0.
+
+    `figures` are those of the run, where they are known already.
+    """
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     verdicts = Counter(scenario.verdict for scenario in scenarios)
     kinds = Counter(change.kind for change in changes)
-    latencies = [seconds for each in scenarios for seconds in column(each.trials, "latency_seconds")]
-    tokens = [count for each in scenarios for count in column(each.trials, "total_tokens")]
-    costs = [cost for each in scenarios for cost in column(each.trials, "cost_usd")]
+    amounts = _amounts(scenarios) if figures is None else _known_amounts(figures)
     found: SummaryDoc = {
         "scenarios": len(scenarios),
         "passed": verdicts["PASS"],
@@ -49,19 +51,59 @@ def summary(run: Run, changes: Iterable[Change], removed: int) -> SummaryDoc:
         "inconclusive": kinds["inconclusive"],
         "score": mean_with_gaps(scenarios),
         "pass_rate": round(verdicts["PASS"] / len(scenarios), DIGITS) if scenarios else None,
-        "cost_usd": _total(costs),
-        "latency_p50_s": nearest_rank(latencies, 50),
-        "latency_p95_s": nearest_rank(latencies, 95),
-        "total_tokens": None if not tokens or None in tokens else whole(sum(filter(None, tokens))),
+        "cost_usd": amounts.cost_usd,
+        "latency_p50_s": amounts.latency_p50_s,
+        "latency_p95_s": amounts.latency_p95_s,
+        "total_tokens": whole(amounts.total_tokens),
         "checks": _checks(scenarios),
     }
-    is_priced = (known for each in scenarios for known in priced(each.trials))
-    computed = sum(known and cost is not None for known, cost in zip(is_priced, costs, strict=True))
+    computed = sum(map(_computed, scenarios))
     if computed:
         found["cost_computed"] = computed
     if quarantined := sum(scenario.quarantined for scenario in scenarios):
         found["quarantined"] = quarantined
     return found
+
+
+class _Amounts(NamedTuple):
+    cost_usd: float | None
+    latency_p50_s: float | None
+    latency_p95_s: float | None
+    total_tokens: int | None
+
+
+def _known_amounts(figures: Figures) -> _Amounts:
+    return _Amounts(figures.cost_usd, figures.latency_p50_s, figures.latency_p95_s, figures.total_tokens)
+
+
+def _amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
+    cost, seconds, tokens = (
+        [amount for each in scenarios for amount in column(each.trials, name)]
+        for name in ("cost_usd", "latency_seconds", "total_tokens")
+    )
+    total = _total(tokens)
+    return _Amounts(
+        _total(cost),
+        nearest_rank(seconds, 50),
+        nearest_rank(seconds, 95),
+        None if total is None else sum(tokens),
+    )
+
+
+def _total(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
+
+
+def _computed(scenario: ScenarioResult) -> int:
+    """Trials whose cost was computed."""
+    known = priced(scenario.trials)
+    if True not in known:
+        return 0
+    return sum(
+        is_priced and cost is not None
+        for is_priced, cost in zip(known, column(scenario.trials, "cost_usd"), strict=True)
+    )
 
 
 def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
@@ -80,8 +122,3 @@ def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
 def mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
     """Mean score over scenarios in which nothing scored counts as 0; None of none."""
     return mean_score([scenario.score or 0.0 for scenario in scenarios])
-
-
-def _total(amounts: Sequence[float | None]) -> float | None:
-    known = [amount for amount in amounts if amount is not None]
-    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
