@@ -8,8 +8,10 @@ import pytest
 from builders import make_trace
 from judging import compiled
 
+from evalgate.evaluators.limits import CostLimit
+from evalgate.evaluators.usage_limits import TokenLimit
 from evalgate.suite.files import SuiteFile
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import IncreaseLimit
 
 CHECKS = [
     {"type": "cost_limit", "max_usd": 1},
@@ -44,8 +46,13 @@ def test_what_was_measured_is_without_end(raw):
 @pytest.mark.parametrize("figure", [nan, inf, -inf, True, "0.5"])
 @pytest.mark.parametrize(
     ("model", "field"),
-    [(SuiteFile, "threshold"), (Policy, "min_evaluated"), (Policy, "critical_issue_threshold")],
+    [
+        (SuiteFile, "threshold"),
+        (IncreaseLimit, "max_increase"),
+        (CostLimit, "max_usd"),
+        (TokenLimit, "max_total"),
+    ],
 )
 def test_what_a_suite_demands_is_no_number(model, field, figure):
     with pytest.raises(ValueError, match=field):
-        model.model_validate({field: figure})
+        model.model_validate({"type": "cost_limit", field: figure})
