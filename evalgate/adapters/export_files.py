@@ -45,7 +45,7 @@ class OutputFolder:
             draft.unlink(missing_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
                 stream.writelines(pieces_of(content))
-            self._hand_over(draft)
+            _hand_over(draft, self._owner)
             draft.replace(target)
         except OSError as error:
             raise self._refusal(name, error) from None
@@ -59,7 +59,7 @@ class OutputFolder:
             with os.fdopen(handle, "rb") as source, draft.open("xb") as stream:
                 while block := source.read(BLOCK):
                     stream.write(block)
-            self._hand_over(draft)
+            _hand_over(draft, self._owner)
             draft.replace(target)
         except OSError as error:
             raise self._refusal(name, error) from None
@@ -82,12 +82,8 @@ class OutputFolder:
         # Results of a run are no source: a new folder of ours ignores itself.
         ignore = self._folder / ".gitignore"
         ignore.write_text("*\n", encoding="utf-8")
-        self._hand_over(self._folder)
-        self._hand_over(ignore)
-
-    def _hand_over(self, path: Path) -> None:
-        if self._owner is not None:
-            os.chown(path, *self._owner, follow_symlinks=False)
+        _hand_over(self._folder, self._owner)
+        _hand_over(ignore, self._owner)
 
     def _stay_inside(self, root: Path) -> None:
         absolute = _absolute(self._folder)
@@ -101,10 +97,14 @@ class OutputFolder:
 
 
 class NamedFile:
-    """One file at a place the user named, inside `root` and through no symbolic link."""
+    """One file at a place the user named, inside `root` and through no symbolic link.
+
+    It belongs to who owns `root`, and so do the folders that are made for it.
+    """
 
     def __init__(self, path: str, root: str) -> None:
         self._shown = path
+        self._owner = _owner_of(root)
         self._target = _absolute(Path(root) / path)
         self._root = _absolute(Path(root))
 
@@ -115,8 +115,11 @@ class NamedFile:
         if not inside or any(step.is_symlink() for step in steps if step.is_relative_to(self._root)):
             raise RefusedPath(f"{self._shown!r} does not lie inside the workspace without symbolic links")
         try:
+            new = [folder for folder in self._target.parents if not folder.exists()]
             self._target.parent.mkdir(parents=True, exist_ok=True)
             self._target.write_bytes(content)
+            for each in (self._target, *new):
+                _hand_over(each, self._owner)
         except OSError as error:
             raise SettingError(f"can't write {self._shown}: {error.strerror or 'refused'}") from None
 
@@ -164,6 +167,11 @@ def _owner_of(root: str) -> tuple[int, int] | None:
         return None
     found = Path(root).stat()
     return found.st_uid, found.st_gid
+
+
+def _hand_over(path: Path, owner: tuple[int, int] | None) -> None:
+    if owner is not None:
+        os.chown(path, *owner, follow_symlinks=False)
 
 
 def is_folder(path: str, cwd: str) -> bool:

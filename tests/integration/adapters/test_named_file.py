@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from evalgate.adapters.export_files import NamedFile
@@ -32,3 +34,13 @@ def test_a_folder_in_its_place_is_wrong_input(tmp_path):
     (tmp_path / "junit.xml").mkdir()
     with pytest.raises(SettingError, match="can't write"):
         NamedFile("junit.xml", str(tmp_path)).write(b"x")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write for somebody else")
+def test_what_root_writes_belongs_to_the_owner_of_the_root(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    os.chown(tmp_path, 1001, 1002)
+    NamedFile("theirs/a/b/junit.xml", str(tmp_path)).write(b"<x/>")
+    written = [tmp_path / "theirs" / path for path in ("a", "a/b", "a/b/junit.xml")]
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in written} == {(1001, 1002)}
+    assert (tmp_path / "theirs").stat().st_uid == 0
