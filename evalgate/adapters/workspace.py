@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 20_000
 URL = "://"
+GIT = ".git"
 READ_BUFFER = 1 << 17
 OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -156,7 +157,10 @@ def _steps_inside(root: str, real: str, shown: str) -> list[str]:
     if not real.startswith(_with_slash(root)):
         hint = "only files of the repository are read"
         raise RefusedPath(Problem("the path leaves the workspace", Location(shown), hint))
-    return real[len(_with_slash(root)) :].split("/")
+    steps = real[len(_with_slash(root)) :].split("/")
+    if GIT in steps:  # where a checkout may have left the job's token
+        raise RefusedPath(Problem("what git keeps for itself is not read", Location(shown)))
+    return steps
 
 
 def _with_slash(folder: str) -> str:

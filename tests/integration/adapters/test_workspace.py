@@ -88,6 +88,20 @@ def test_patterns(tree, make, pattern, expected):
     assert paths(make(tree).expand(pattern)) == expected
 
 
+@pytest.mark.parametrize(
+    "pattern", [".git/config", ".git/*", ".git", "**/.git/*", "sub/../.git/config", ".*/config"]
+)
+def test_what_git_keeps_is_not_read_in_a_job(tree, pattern):
+    (tree / ".git").mkdir()
+    (tree / ".git" / "config").write_text("[http]\nextraheader = AUTHORIZATION: basic c2VjcmV0")
+    workspace = inside(tree)
+    with pytest.raises(RefusedPath, match="git"):
+        [workspace.open(file).close() for file in workspace.expand(pattern)]
+    with pytest.raises(RefusedPath, match="git"):
+        workspace.read(".git/config", 100, what="suite")
+    assert paths(workspace.expand("**/*.yaml")) == ["evals/s.yaml"]
+
+
 def test_the_part_below_the_fixed_part_is_known(tree):
     found = inside(tree).expand("traces/**/*.json")
     assert [file.below for file in found] == ["a.json", "x/c.json", "x/y/d.json"]
