@@ -1,7 +1,10 @@
 """What the image runs: hands over to evalgate.action. A job may be cancelled before that is loaded."""
 
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps, which takes long to load
 import os
-import signal
+import sys
+
+SECOND_START = "--environment="
 
 
 def cancelled(number: int, _: object) -> None:
@@ -13,11 +16,13 @@ def cancelled(number: int, _: object) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, cancelled)
-    signal.signal(signal.SIGINT, cancelled)
+    _signal.signal(_signal.SIGTERM, cancelled)
+    _signal.signal(_signal.SIGINT, cancelled)
+    if sys.argv[-1].startswith(SECOND_START):
+        sys.path[:] = sys.argv[-1].split(os.pathsep)[1:]
     from evalgate.bootstrap.clean_start import start_over
 
-    start_over()
+    judge = start_over()
     from evalgate.action import main
 
-    os._exit(main())  # a signal on the way out changes nothing any more
+    os._exit(main(judge))  # a signal on the way out changes nothing any more

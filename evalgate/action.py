@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from evalgate.adapters.github.site import Budget
+    from evalgate.adapters.judging.ready import ReadyJudge
     from evalgate.bootstrap.bench import JobJudge
     from evalgate.settings.settings import Settings
 
@@ -27,8 +28,11 @@ ENDED_BY_SIGNAL = 128
 MOST_PROBLEMS = 50
 
 
-def main() -> int:
-    """Runs the gate for the job this process belongs to. Nothing escapes but an exit code."""
+def main(judge: ReadyJudge | None = None) -> int:
+    """Runs the gate for the job this process belongs to. Nothing escapes but an exit code.
+
+    `judge` is one that was made ready before there was anything to hide from it.
+    """
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     step = Step(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -36,25 +40,41 @@ def main() -> int:
     from evalgate.bootstrap import process
 
     process.settle_python()
-    return run(os.environ, step)
+    try:
+        return run(os.environ, step, ready=judge)
+    finally:
+        if judge is not None:
+            judge.dismiss()
 
 
 def run(
-    environ: Mapping[str, str], step: Step, budget: Budget | None = None, *, is_apart: bool = True
+    environ: Mapping[str, str],
+    step: Step,
+    budget: Budget | None = None,
+    *,
+    is_apart: bool = True,
+    ready: ReadyJudge | None = None,
 ) -> int:
     """One run of the gate. All outputs are set however it ends. `budget` is what GitHub is given of time.
 
-    The judge has a process of its own, unless not `is_apart`.
+    The judge has a process of its own, unless not `is_apart`: `ready`, or one that is started.
     """
     try:
-        return _run(environ, step, budget, is_apart=is_apart)
+        return _run(environ, step, budget, is_apart=is_apart, ready=ready)
     finally:
         step.outputs(unset(step.told))
 
 
-def _run(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_apart: bool) -> int:
+def _run(
+    environ: Mapping[str, str],
+    step: Step,
+    budget: Budget | None,
+    *,
+    is_apart: bool,
+    ready: ReadyJudge | None,
+) -> int:
     try:
-        return _gate(environ, step, budget, is_apart=is_apart)
+        return _gate(environ, step, budget, is_apart=is_apart, ready=ready)
     except InvalidInput as mistake:
         return _refuse(environ, step, mistake)
     except Exception as bug:  # noqa: BLE001  (the one place where a bug of ours ends)
@@ -64,7 +84,14 @@ def _run(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_ap
         return _unfinished(step, BUG)
 
 
-def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_apart: bool) -> int:
+def _gate(
+    environ: Mapping[str, str],
+    step: Step,
+    budget: Budget | None,
+    *,
+    is_apart: bool,
+    ready: ReadyJudge | None,
+) -> int:
     from evalgate.application.gate_in_action import gate_in_action
     from evalgate.bootstrap import bench, gate
     from evalgate.bootstrap.own_folder import folder_of_our_own
@@ -73,7 +100,7 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_a
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, environ, step)
     with folder_of_our_own(settings.job.temp) as downloads:
-        judge = _judge(settings, step, downloads) if is_apart else bench.bench_of(settings)
+        judge = _judge(settings, step, downloads, ready) if is_apart else bench.bench_of(settings)
         if settings.approves:
             from evalgate.application.approve_in_action import approve
             from evalgate.bootstrap import approving
@@ -91,13 +118,13 @@ def _gate(environ: Mapping[str, str], step: Step, budget: Budget | None, *, is_a
         )
 
 
-def _judge(settings: Settings, step: Step, downloads: str) -> JobJudge:
+def _judge(settings: Settings, step: Step, downloads: str, ready: ReadyJudge | None) -> JobJudge:
     """A judge in a process of its own."""
     from evalgate.bootstrap.bench import bench_of
     from evalgate.bootstrap.judging_apart import JudgeApart
 
     log = step.log if settings.inputs.debug or settings.job.debug else None
-    return JudgeApart(bench_of(settings), Path(downloads), log)
+    return JudgeApart(bench_of(settings), Path(downloads), log, ready)
 
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Step) -> None:
@@ -155,11 +182,17 @@ def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
     second signal must not cut into what the first one writes.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    apart = sys.modules.get("evalgate.bootstrap.judging_apart")
-    if apart is not None:
-        apart.end_all()
+    _in_passing("evalgate.adapters.judging.apart", "end_all")
     code = int(step.told["exit-code"]) if "verdict" in step.told else ENDED_BY_SIGNAL + number
     if "verdict" not in step.told:
         _unfinished(step, code)
     step.outputs(unset(step.told))
+    _in_passing("evalgate.bootstrap.own_folder", "remove_all")
     os._exit(code)
+
+
+def _in_passing(module: str, ending: str) -> None:
+    """Has a module end what it has begun, where it was ever loaded."""
+    loaded = sys.modules.get(module)
+    if hasattr(loaded, ending):
+        getattr(loaded, ending)()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.errors import InvalidInput
+    from evalgate.models.pieces import Content
     from evalgate.models.results import ResultsDoc
 
 FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif")
@@ -86,7 +87,7 @@ def _problem(problem: Problem) -> list[Any]:
 
 
 def judgement_of(
-    answer: Any, file: Callable[[str], bytes | None], *, baseline_zip: str | None, report_only: bool
+    answer: Any, file: Callable[[str], Content | None], *, baseline_zip: str | None, report_only: bool
 ) -> Judgement:
     """The judgement that an answer tells of.
 

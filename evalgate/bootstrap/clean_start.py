@@ -1,28 +1,58 @@
 """The Action's process, started over: what the runner put into its environment is nowhere to be read.
 
 Who may look at a process in /proc sees the environment it was started with, for as long as it lives. So the
-variables are handed, in memory, to a second start without any, which other processes can't look at.
+variables are handed, in memory, to a second start without any, which other processes can't look at. Before it
+takes them back it forks the judge, whose memory has therefore never held one of them.
 """
 
 from __future__ import annotations
 
+# What `signal` wraps: that and `typing` take as long to load as an interpreter takes to start.
+import _signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from evalgate.adapters.judging.ready import ReadyJudge
+
 HANDED_OVER = "--environment="
-NOT_NOW = (signal.SIGTERM, signal.SIGINT)
-PR_SET_DUMPABLE = 4
+NOT_NOW = (_signal.SIGTERM, _signal.SIGINT)
+LOADED_BY_BOTH = (
+    "base64",
+    "hashlib",
+    "threading",
+    "evalgate.bootstrap.answering",
+    "evalgate.bootstrap.bench",
+    "evalgate.bootstrap.sources",
+    "evalgate.adapters.clock",
+    "evalgate.adapters.export_files",
+    "evalgate.adapters.workspace",
+    "evalgate.models.comparison",
+    "evalgate.models.decision",
+    "evalgate.models.weakening",
+    "evalgate.application.approvals",
+    "evalgate.application.commenting",
+    "evalgate.application.leave_files",
+    "evalgate.reporting.doors",
+)
+"""What parent and judge load; before they part, once."""
 
 
-def start_over() -> None:
-    """Comes back in the second start only, with the environment restored. Where it can't be done, at once."""
+def start_over() -> ReadyJudge | None:
+    """Comes back in the second start only, with the environment restored and a judge made ready.
+
+    Where it can't be done it comes back at once, without a judge.
+    """
     if sys.argv[-1].startswith(HANDED_OVER):
-        _restore(int(sys.argv.pop().removeprefix(HANDED_OVER)))
-        _be_private()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, NOT_NOW)
-    elif hasattr(os, "memfd_create") and sys.executable:
+        memory = int(sys.argv.pop().removeprefix(HANDED_OVER).partition(os.pathsep)[0])
+        judge = _judge()
+        _restore(memory)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, NOT_NOW)
+        return judge
+    if hasattr(os, "memfd_create") and sys.executable:
         _hand_over()
+    return None
 
 
 def _hand_over() -> None:
@@ -31,9 +61,24 @@ def _hand_over() -> None:
     memory = os.memfd_create("environment", 0)  # open in the next start too
     os.write(memory, content)
     os.lseek(memory, 0, os.SEEK_SET)
-    signal.pthread_sigmask(signal.SIG_BLOCK, NOT_NOW)
-    command = [sys.executable, *sys.orig_argv[1:], f"{HANDED_OVER}{memory}"]
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, NOT_NOW)
+    handed = os.pathsep.join([str(memory), *sys.path])  # with -S the next start does not look for its path
+    command = [sys.executable, "-S", *sys.orig_argv[1:], f"{HANDED_OVER}{handed}"]
     os.execve(sys.executable, command, {})  # noqa: S606  (this very program)
+
+
+def _judge() -> ReadyJudge:
+    """A judge that waits, forked while there is nothing here that it may not know."""
+    from importlib import import_module
+
+    from evalgate.adapters.judging.kernel import be_private
+    from evalgate.adapters.judging.ready import make_ready
+    from evalgate.bootstrap.judge_life import live_ready
+
+    be_private()
+    for name in LOADED_BY_BOTH:
+        import_module(name)
+    return make_ready(live_ready)
 
 
 def _restore(memory: int) -> None:
@@ -42,10 +87,3 @@ def _restore(memory: int) -> None:
     for each in filter(None, content.split(b"\0")):
         name, _, value = each.partition(b"=")
         os.environb[name] = value
-
-
-def _be_private() -> None:
-    """Keeps others of the same user from reading this process's memory and environment (Linux)."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

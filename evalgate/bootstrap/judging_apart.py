@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.adapters.judging.bounds import Bounds
 from evalgate.errors import BugElsewhere, InvalidInput
+from evalgate.measures.clean_pieces import clean_pieces
 from evalgate.measures.redaction import without_hidden
+from evalgate.models.pieces import Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.adapters.judging.place import Place
+    from evalgate.adapters.judging.ready import ReadyJudge
     from evalgate.application.request import ApprovedReport, Form, Judgement, JudgeRequest, Written
     from evalgate.bootstrap.bench import Bench
     from evalgate.models.consent import Consent
+    from evalgate.models.pieces import Content
     from evalgate.models.triggering_run import TriggeringRun
     from evalgate.settings.limits import Limits
 
@@ -25,7 +29,9 @@ CPU_SECONDS, SPARE_SECONDS = 60, 600
 MEMORY = 1_000_000_000
 PATIENCE_S = 900
 NOBODY = "-"
-BASELINE = "baseline.zip"
+BASELINE, RESULTS = "baseline.zip", "results.json"
+TO_JUDGE = ("evalgate.application.judge", "evalgate.adapters.suite_files")
+"""What a judge loads while nobody has asked it yet."""
 
 
 def bounds_of(limits: Limits) -> Bounds:
@@ -39,12 +45,21 @@ def bounds_of(limits: Limits) -> Bounds:
 class JudgeApart:
     """Asks a judge apart; `folder` is one of our own, where downloads lie that the judge may read."""
 
-    def __init__(self, bench: Bench, folder: Path, log: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        folder: Path,
+        log: Callable[[str], None] | None = None,
+        ready: ReadyJudge | None = None,
+    ) -> None:
         self._bench = bench
         self._folder = folder
         self._bounds = bounds_of(bench.limits)
         self._user = self._user_to_be()
+        self._ready = ready
         self._asked = 0
+        if ready is not None:
+            ready.prepare(self._bounds, TO_JUDGE)
         if log is not None:
             log(f"the judge runs as {f'user {self._user}' if self._user else 'the same user'}")
 
@@ -89,7 +104,7 @@ class JudgeApart:
         target = folder.path(BASELINE)  # a folder that can't be written is told before the work, not after
         place, answer = self._answer("judge", request)
         judgement = judgement_of(
-            answer, _clean_files(place), baseline_zip=target, report_only=request.report_only
+            answer, _clean_results(place), baseline_zip=target, report_only=request.report_only
         )
         if judgement.baseline_zip is not None:
             made = place.open(BASELINE)
@@ -99,7 +114,7 @@ class JudgeApart:
         return judgement
 
     def _answer(self, verb: str, *given: Any) -> tuple[Place, Any]:
-        from evalgate.adapters.judging.apart import GROUP, start_and_wait
+        from evalgate.adapters.judging.apart import GROUP, wait_for
         from evalgate.adapters.judging.place import FILES, Place
         from evalgate.application.question import to_plain
 
@@ -107,8 +122,17 @@ class JudgeApart:
         place = Place(self._folder / f"judge-{self._asked}", self._user, GROUP)
         bench = self._bench.moved_to(f"{place.path}/{FILES}")
         place.ask(json.dumps(to_plain([verb, bench, list(given)])).encode())
-        start_and_wait(self._program(place), place, self._bounds)
+        wait_for(self._begun(place), place, self._bounds)
         return place, _parsed(without_hidden(place.answer() or b""))
+
+    def _begun(self, place: Place) -> int:
+        """The one that was made ready answers once; who is asked more often starts others."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            return ready.begin(place.path, self._user)
+        from evalgate.adapters.judging.apart import start
+
+        return start(self._program(place))
 
     def _program(self, place: Place) -> list[str]:
         bounds, user = self._bounds, NOBODY if self._user is None else str(self._user)
@@ -119,8 +143,22 @@ class JudgeApart:
         from evalgate.adapters.judging.apart import user_to_be
 
         package = Path(__file__).parents[1]
-        needed = [self._bench.root, self._bench.cwd, sys.prefix, sys.base_prefix, package]
+        libraries = [path for path in sys.path if Path(path).is_dir()]
+        needed = [self._bench.root, self._bench.cwd, sys.base_prefix, package, *libraries]
         return user_to_be([*map(str, needed), str(self._folder.parent)], self._bench.root)
+
+
+def _clean_results(place: Place) -> Callable[[str], Content | None]:
+    """The files of a judgement, cleaned; the results, which may be large, piece by piece."""
+    read = _clean_files(place)
+
+    def look(name: str) -> Content | None:
+        if name != RESULTS:
+            return read(name)
+        written = place.pieces(name)
+        return None if written is None else Pieces(lambda: clean_pieces(written))
+
+    return look
 
 
 def _clean_files(place: Place) -> Callable[[str], bytes | None]:
@@ -143,10 +181,3 @@ def _parsed(content: bytes) -> Any:
 
 def _refuse(_: str) -> NoReturn:
     raise ValueError
-
-
-def end_all() -> None:
-    """Ends judges that are at work, where this process is told to go."""
-    apart = sys.modules.get("evalgate.adapters.judging.apart")
-    if apart is not None:
-        apart.end_all()

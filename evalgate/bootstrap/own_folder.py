@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_in_use: set[Path] = set()
 HERE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -23,12 +24,24 @@ def folder_of_our_own(temp: str) -> Iterator[str]:
     parent = Path(temp) if temp and Path(temp).is_dir() else Path("/tmp")  # noqa: S108  (new, private and of a random name)
     folder = parent / f"evalgate-{os.urandom(8).hex()}"
     folder.mkdir(mode=0o700)
+    _in_use.add(folder)
     try:
         yield str(folder)
     finally:
-        with suppress(OSError):
-            _empty(folder)
-            folder.rmdir()
+        _remove(folder)
+
+
+def remove_all() -> None:
+    """Removes what is still there: this process is told to go."""
+    for folder in tuple(_in_use):
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):
+        _empty(folder)
+        folder.rmdir()
+    _in_use.discard(folder)
 
 
 def _empty(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.judging.endings import ending_of, over_limit
@@ -17,31 +18,44 @@ if TYPE_CHECKING:
 
 JUDGE, GROUP = 60_700, 60_700
 """User and group of a judge: nobody's, and outside the ranges that systems give out."""
-_at_work: set[int] = set()
+at_work: set[int] = set()
+"""Numbers of the judges that there are."""
 
 
-def start_and_wait(program: Sequence[str], place: Place, bounds: Bounds) -> None:
-    """Runs the program to its end; raises OverLimit where it did not come to one by itself."""
+def start(program: Sequence[str]) -> int:
+    """Starts a program that judges; its number."""
     nothing = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
     nothing += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
     pid = os.posix_spawn(program[0], [*program], {}, file_actions=nothing, setpgroup=0)
-    _at_work.add(pid)
+    at_work.add(pid)
+    return pid
+
+
+def wait_for(pid: int, place: Place, bounds: Bounds) -> None:
+    """Waits for a judge's end; raises OverLimit where it did not come to one by itself."""
     try:
         ending = ending_of(pid, bounds.wall, group=True)
     finally:
-        _at_work.discard(pid)
+        at_work.discard(pid)
     refusal = over_limit(ending, bounds, place.reading())
     if refusal is not None:
         raise refusal
 
 
-def end_all() -> None:
-    """Ends what is at work: this process is told to go."""
-    from signal import SIGKILL
-
-    for pid in tuple(_at_work):
+def end(pid: int) -> None:
+    """Ends a judge, and the group that it leads where it has come to that; comes back when it is gone."""
+    for ended in (os.killpg, os.kill):
         with contextlib.suppress(OSError):
-            os.killpg(pid, SIGKILL)
+            ended(pid, SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+    at_work.discard(pid)
+
+
+def end_all() -> None:
+    """Ends every judge: this process is told to go."""
+    for pid in tuple(at_work):
+        end(pid)
 
 
 def user_to_be(needed: Sequence[str], workspace: str) -> int | None:

@@ -7,14 +7,15 @@ import resource
 import sys
 from pathlib import Path
 
+from evalgate.adapters.judging.kernel import gain_no_rights
 from evalgate.errors import EvalGateError
 from evalgate.records import dataclass
 
 MB = 1_000_000
 LARGEST_FILE = 600 * MB
 MOST_OPEN_FILES = 256
-MOST_PROCESSES = 256
-"""Of a user that only judges; a shell's user has others, which would be counted too."""
+NO_PROCESS = 0
+"""More than the one that judges. Only the system's own root may begin others all the same."""
 OUT_OF_MEMORY = 99
 """The exit code by which a bounded process says that it had no memory left."""
 NO_MEMORY = 12  # ENOMEM
@@ -51,12 +52,13 @@ def _say_nothing(_: object) -> None:
 
 
 def become(user: int | None, group: int) -> None:
-    """Bounds what this process may leave behind and, where `user` is told, goes on as that user."""
+    """Bounds what this process may leave behind and begin and, where `user` is told, goes on as that user."""
     _limit(resource.RLIMIT_FSIZE, LARGEST_FILE, LARGEST_FILE)
     _limit(resource.RLIMIT_NOFILE, MOST_OPEN_FILES, MOST_OPEN_FILES)
+    _limit(resource.RLIMIT_NPROC, NO_PROCESS, NO_PROCESS)
+    gain_no_rights()
     if user is None:
         return
-    _limit(resource.RLIMIT_NPROC, MOST_PROCESSES, MOST_PROCESSES)
     os.setgroups([])
     os.setresgid(group, group, group)
     os.setresuid(user, user, user)

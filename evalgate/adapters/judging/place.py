@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.errors import OverLimit
+from evalgate.models.pieces import Pieces
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 QUESTION, ANSWER, READING, FILES = "question.json", "answer.json", "reading", "files"
-LARGEST_ANSWER = 64_000_000
+LARGEST_ANSWER = 256_000_000
 LARGEST_FILE = 600_000_000
+BLOCK = 1 << 20
 ASKER_READS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -50,6 +54,23 @@ class Place:
         """One of the files that belong to the answer."""
         return self._read(f"{FILES}/{name}", LARGEST_FILE)
 
+    def pieces(self, name: str) -> Pieces | None:
+        """The same, for one that may be larger than memory should hold."""
+        handle = self.open(name)
+        if handle is None:
+            return None
+        with os.fdopen(handle, "rb") as stream:
+            _bounded(os.fstat(stream.fileno()).st_size, LARGEST_FILE)
+        return Pieces(partial(self._pieces, name))
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        handle = self.open(name)
+        if handle is None:
+            return
+        with os.fdopen(handle, "rb") as stream:
+            while block := stream.read(BLOCK):
+                yield block
+
     def open(self, name: str) -> int | None:
         """The same as an open file."""
         return self._open(f"{FILES}/{name}")
@@ -72,8 +93,7 @@ class Place:
             return None
         with os.fdopen(handle, "rb") as stream:
             content = stream.read(limit + 1)
-        if len(content) > limit:
-            raise OverLimit("the judge answers with more than any run would leave")
+        _bounded(len(content), limit)
         return content
 
     def _open(self, name: str) -> int | None:
@@ -86,6 +106,11 @@ class Place:
             return handle
         os.close(handle)
         return None
+
+
+def _bounded(size: int, limit: int) -> None:
+    if size > limit:
+        raise OverLimit("the judge answers with more than any run would leave")
 
 
 def _opened(folder: Path, name: str) -> int | None:

@@ -19,6 +19,7 @@ from fakes.runner import ENTRYPOINT
 pytestmark = pytest.mark.shared
 
 TRACED = re.compile(r"(\d+) +(\w+)\((.*)")
+CALLS = "execve,connect,sendto,exit_group"
 OUR_OWN_MACHINE = re.compile(r"AF_UNIX|AF_UNSPEC")
 
 
@@ -43,14 +44,26 @@ def test_the_log_says_on_demand_as_whom_the_judge_runs(act):
     assert any(line.startswith("the judge runs as ") for line in act(is_apart=True, debug="true").log)
 
 
-def judges_of(folder):
-    """Numbers of the processes that judge in a folder."""
+def forked_by(parent):
+    """Numbers of the processes that another one has forked."""
     found = []
     for each in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            command = (each / "cmdline").read_bytes() if each.name.isdigit() else b""
-            found += [each.name] if b"evalgate.judge" in command and str(folder).encode() in command else []
+            about = (each / "stat").read_text() if each.name.isdigit() else ""
+            found += [int(each.name)] if about and about.rpartition(")")[2].split()[1] == str(parent) else []
     return found
+
+
+def judges_of(folder):
+    """Whether somebody judges in a folder: he notes what he reads."""
+    return [each for each in folder.glob("evalgate-*/judge-*/reading") if each.stat().st_size]
+
+
+def is_alive(pid):
+    """Whether there is such a process, and it has not ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes can't be listed here")
@@ -64,15 +77,14 @@ def test_a_job_that_is_cancelled_takes_its_judge_along(runner, workspace, tmp_pa
     while not judges_of(tmp_path) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     assert judges_of(tmp_path), "no judge has begun"
+    [judge] = forked_by(process.pid)
 
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
 
     assert process.returncode == 128 + signal.SIGTERM
-    until = time.monotonic() + 1
-    while judges_of(tmp_path) and time.monotonic() < until:  # whoever adopts it has to notice its end
-        time.sleep(0.01)
-    assert judges_of(tmp_path) == []
+    assert not is_alive(judge)
+    assert list(tmp_path.glob("evalgate-*")) == []
 
 
 @pytest.fixture
@@ -84,7 +96,7 @@ def traced(hub, runner, tmp_path):
     on_main(hub)
     environ = runner.environment()
     log = tmp_path / "strace"
-    command = [strace, "-f", "-e", "trace=execve,connect,sendto", "-o", log, sys.executable, "-I", ENTRYPOINT]
+    command = [strace, "-f", "-e", f"trace={CALLS}", "-o", log, sys.executable, "-I", ENTRYPOINT]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=60)
     if "PTRACE" in done.stderr or not log.read_text().strip():
         pytest.skip("processes can't be traced here")
@@ -95,13 +107,11 @@ def traced(hub, runner, tmp_path):
 
 def test_a_run_is_our_two_processes_and_speaks_with_the_api_only(hub, traced):
     programs = [(pid, rest) for pid, call, rest in traced if call == "execve" and "= 0" in rest]
-    assert len({pid for pid, _ in programs}) == 2
-    first, again, judge = (rest for _, rest in programs)
+    first, again = (rest for _, rest in programs)
     assert "entrypoint.py" in first
     assert "/* 0 vars */" in again
-    assert "evalgate.judge" in judge
-    assert "/* 0 vars */" in judge
-    judging = programs[-1][0]
+    [parent] = {pid for pid, _ in programs}
+    [judging] = {pid for pid, call, _ in traced if call == "exit_group"} - {parent}
     spoken = [
         (pid, rest) for pid, call, rest in traced if call == "connect" and not OUR_OWN_MACHINE.search(rest)
     ]

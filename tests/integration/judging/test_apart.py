@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.judging.apart import GROUP, start_and_wait, user_to_be
+from evalgate.adapters.judging.apart import GROUP, start, user_to_be, wait_for
 from evalgate.adapters.judging.bounds import Bounds
-from evalgate.adapters.judging.place import Place
+from evalgate.adapters.judging.place import LARGEST_ANSWER, Place
 from evalgate.application.request import JudgeRequest
 from evalgate.bootstrap.bench import Bench
 from evalgate.bootstrap.judging_apart import JudgeApart
 from evalgate.errors import OverLimit
 from evalgate.models.comparison import BaselineInfo
+from evalgate.models.pieces import whole
 from evalgate.settings.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,10 +66,11 @@ def request(**changes):
 def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, changes):
     asked = request(**changes)
     there = apart(workspace, tmp_path).judge(asked)
+    files_there = {name: whole(content) for name, content in there.files.items()}
     made_there = (workspace / ".evalgate/baseline.zip").read_bytes() if there.baseline_zip else None
     here = bench_at(workspace).judge(asked)
 
-    assert there.files == here.files
+    assert files_there == {name: whole(content) for name, content in here.files.items()}
     assert (there.annotations, there.problems) == (list(here.annotations), list(here.problems))
     assert (there.warnings, there.heading) == (list(here.warnings), here.heading)
     assert there.baseline_zip == here.baseline_zip
@@ -141,7 +143,7 @@ def test_a_folder_of_the_judge_that_became_a_link_is_not_followed(place, tmp_pat
 
 def test_an_answer_that_is_too_large_is_refused(place):
     with Path(place.path, "answer.json").open("wb") as file:
-        file.truncate(64_000_001)
+        file.truncate(LARGEST_ANSWER + 1)
     with pytest.raises(OverLimit):
         place.answer()
 
@@ -178,13 +180,13 @@ sys.path.insert(0, {root!r})
 from evalgate.bootstrap.clean_start import start_over
 start_over()
 from pathlib import Path
-from evalgate.adapters.judging.apart import GROUP, start_and_wait
+from evalgate.adapters.judging.apart import GROUP, start, wait_for
 from evalgate.adapters.judging.bounds import Bounds
 from evalgate.adapters.judging.place import Place
 folder, probe, user = sys.argv[1:]
 assert os.environ["TOKEN"] == {secret!r}
 place = Place(Path(folder) / "judge", int(user) or None, GROUP)
-start_and_wait([sys.executable, "-I", probe, place.path, user], place, Bounds(wall=30))
+wait_for(start([sys.executable, "-I", probe, place.path, user]), place, Bounds(wall=30))
 print(place.answer().decode())
 """
 
@@ -248,7 +250,7 @@ def test_a_judge_of_another_user_can_not_look_at_its_parent(seen):
 def test_a_judge_that_breaks_off_is_told_with_what_it_was_reading(place):
     program = ["/bin/sh", "-c", f"printf evals/bomb.yaml > {place.path}/reading; kill -SEGV $$"]
     with pytest.raises(OverLimit, match=r"broke off, signal 11.*reading evals/bomb\.yaml"):
-        start_and_wait(program, place, Bounds(wall=30))
+        wait_for(start(program), place, Bounds(wall=30))
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can make the judge another user")

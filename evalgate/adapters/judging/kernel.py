@@ -1,0 +1,28 @@
+"""What a process asks of Linux about itself; elsewhere it asks in vain.
+
+For the sake of one call each, these take what `ctypes` wraps, which loads five times as fast.
+"""
+
+from __future__ import annotations
+
+PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 4, 38
+
+
+def be_private() -> None:
+    """Keeps other processes of the same user from reading this one's memory and environment."""
+    _prctl(PR_SET_DUMPABLE, 0)
+
+
+def gain_no_rights() -> None:
+    """No program that this process could turn into makes it somebody else."""
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _prctl(option: int, value: int) -> None:
+    try:
+        import _ctypes
+
+        function = _ctypes.dlsym(_ctypes.dlopen("", 0), "prctl")
+    except (ImportError, AttributeError, OSError):
+        return
+    _ctypes.call_function(function, (option, value, 0, 0, 0))
