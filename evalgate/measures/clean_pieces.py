@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SEAM = b'"},{"'
-"""Where no backslash stands before its first quote, that ends a text: no value lies on both sides of the comma."""
+"""Without a backslash before it, its first quote ends a text: no value lies on both sides of its comma."""
 BEFORE = b"\\"
 CUT = 3
 
