@@ -13,7 +13,7 @@ from evalgate.measures.means import DIGITS
 from evalgate.models.approval import Ruling, Rulings
 from evalgate.models.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.run import NOT_EVALUATED
-from evalgate.models.trials import column
+from evalgate.models.trials import statuses
 from evalgate.scoring.wording import shorten
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Failing(NamedTuple):
     @property
     def faults(self) -> set[str]:
         """The same, and whether a recording could not be read."""
-        unread = "error" in column(self.scenario.trials, "status")
+        unread = "error" in statuses(self.scenario.trials)
         return self.checks | ({UNREAD} if unread else set())
 
     @property

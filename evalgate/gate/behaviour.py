@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.compare import stored_key
 from evalgate.models.comparison import CallsCompared, ScenarioKey
-from evalgate.models.trials import column
+from evalgate.models.trials import column, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ def add_calls(comparison: Comparison, run: Run, before: ResultsDoc) -> None:
 
 def pair_of(earlier: Sequence[TrialDoc], trials: Sequence[TrialResult]) -> TrialPair:
     """The worst trial, and the passed one of the baseline with its number, else the first that passed."""
-    ranks = list(map(rank, column(trials, "status"), column(trials, "score")))
+    ranks = list(map(rank, statuses(trials), column(trials, "score")))
     worst = trials[ranks.index(min(ranks))]
     passed = [trial for trial in earlier if trial["status"] == "passed"] or earlier
     return TrialPair(next((trial for trial in passed if trial["trial"] == worst.trial), passed[0]), worst)

@@ -9,7 +9,7 @@ from evalgate.gate.wording import counted, spoken
 from evalgate.measures.means import DIGITS
 from evalgate.models.decision import NEEDS_BASELINE, Reason
 from evalgate.models.run import NOT_EVALUATED
-from evalgate.models.trials import column
+from evalgate.models.trials import statuses
 from evalgate.scoring.wording import shorten
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def evaluated(scenario: ScenarioResult) -> bool:
     return (
         not scenario.quarantined
         and scenario.verdict not in NOT_EVALUATED
-        and not EVALUATED.isdisjoint(column(scenario.trials, "status"))
+        and not EVALUATED.isdisjoint(statuses(scenario.trials))
     )
 
 

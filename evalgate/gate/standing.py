@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import Verdict
-from evalgate.models.trials import column
+from evalgate.models.trials import column, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ FIGURES = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 def standing(suite: str, scenario: ScenarioResult) -> Standing:
     """How a scenario of `suite` stands in the run at hand."""
     key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
-    passed = [status == "passed" for status in column(trials, "status")]
+    passed = [status == "passed" for status in statuses(trials)]
     rest = [column(trials, name) for name in FIGURES]
     return Standing(key, scenario.verdict, scenario.score, passed, *rest)
 

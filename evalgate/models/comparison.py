@@ -41,12 +41,12 @@ class Standing:
     key: ScenarioKey
     verdict: Verdict
     score: float | None
-    passed: list[bool] = field(default_factory=list)
-    scores: list[float | None] = field(default_factory=list)
-    costs: list[float | None] = field(default_factory=list)
-    latencies: list[float | None] = field(default_factory=list)
-    tokens: list[int | None] = field(default_factory=list)
-    trials: list[int] = field(default_factory=list)  # their numbers
+    passed: Sequence[bool] = field(default_factory=list)
+    scores: Sequence[float | None] = field(default_factory=list)
+    costs: Sequence[float | None] = field(default_factory=list)
+    latencies: Sequence[float | None] = field(default_factory=list)
+    tokens: Sequence[int | None] = field(default_factory=list)
+    trials: Sequence[int] = field(default_factory=list)  # their numbers
 
 
 class CallsCompared(NamedTuple):

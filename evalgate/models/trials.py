@@ -89,6 +89,11 @@ class TrialStore:
         self._lost, self._lost_numbers = array("I"), {_NOTHING: 0}
         self._shared: dict[int, tuple[int, int, Sequence[AssertionResult]]] = {}
         self.numbers = array("q")
+        self._figures: dict[str, Sequence[float]] = {
+            "trial": self.numbers,
+            **dict(zip(_AMOUNTS, self._amounts, strict=True)),
+            **dict(zip(_COUNTS, self._counts, strict=True)),
+        }
         self.stale: dict[int, str] = {}
 
     def add(self, trial: TrialResult) -> int:
@@ -142,18 +147,17 @@ class TrialStore:
         """A trial as it was, as far as its document tells."""
         return self._restore(self.document(place))
 
-    def column(self, name: str, places: Sequence[int]) -> list[Any]:
+    def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
+        """How some trials ended."""
+        codes = self._statuses
+        return [STATUSES[codes[place]] for place in places]
+
+    def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
         """One figure of some trials, by the name it has in a trial."""
-        if name == "status":
-            statuses = self._statuses
-            return [STATUSES[statuses[place]] for place in places]
-        if name == "trial":
-            return [self.numbers[place] for place in places]
-        if name in _AMOUNTS:
-            amounts = self._amounts[_AMOUNTS.index(name)]
-            return [amount if amount == amount else None for place in places for amount in (amounts[place],)]  # noqa: PLR0124  (NaN)
-        counts = self._counts[_COUNTS.index(name)]
-        return [None if count == _UNKNOWN else count for place in places for count in (counts[place],)]
+        values = self._figures[name]
+        if len(places) > 1:
+            return Column(values, places)
+        return [_told(values[place]) for place in places]
 
     def priced(self, places: Sequence[int]) -> list[bool]:
         """Whether the cost was to be computed, of some trials."""
@@ -172,6 +176,40 @@ class TrialStore:
         """The checks that did not pass, of each of some trials."""
         known = list(self._lost_numbers)
         return (known[self._lost[place]] for place in places)
+
+
+class Column(Sequence[Any]):
+    """One figure of some trials, where no second copy is made of what a store has; None is unknown."""
+
+    __slots__ = ("_places", "_values")
+
+    def __init__(self, values: Sequence[Any], places: Sequence[int]) -> None:
+        self._values, self._places = values, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Column: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return Column(self._values, self._places[index])
+        return _told(self._values[self._places[index]])
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_told, map(self._values.__getitem__, self._places))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _told(value: float) -> float | None:
+    return value if value == value and value != _UNKNOWN else None  # noqa: PLR0124  (NaN is not)
 
 
 class Trials(Sequence[TrialResult]):
@@ -212,8 +250,15 @@ class Trials(Sequence[TrialResult]):
         return map(self.store.document, self.places)
 
 
-def column(trials: Sequence[TrialResult], name: str) -> list[Any]:
-    """One figure of every trial: status, trial, score, cost_usd, latency_seconds or a count of tokens."""
+def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
+    """How every trial ended."""
+    if isinstance(trials, Trials):
+        return trials.store.statuses(trials.places)
+    return [trial.status for trial in trials]
+
+
+def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
+    """One figure of every trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
     if isinstance(trials, Trials):
         return trials.store.column(name, trials.places)
     return [getattr(trial, name) for trial in trials]
@@ -235,7 +280,7 @@ def outcomes(trials: Sequence[TrialResult]) -> Counter[Outcome]:
 
 def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
     """The trials that ended in one way."""
-    chosen = [place for place, found in enumerate(column(trials, "status")) if found == status]
+    chosen = [place for place, found in enumerate(statuses(trials)) if found == status]
     if isinstance(trials, Trials):
         return Trials(trials.store, [trials.places[place] for place in chosen])
     return [trials[place] for place in chosen]

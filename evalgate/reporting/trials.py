@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.models.golden_result import is_unjudged_dimension
-from evalgate.models.trials import LOST, column, having, lost_in
+from evalgate.models.trials import LOST, column, having, lost_in, statuses
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import TrialDocs, trial_docs
 
@@ -22,7 +22,7 @@ def passed_in(scenario: ScenarioDoc) -> int:
     """How many trials passed."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return column(trials.trials, "status").count("passed")
+        return statuses(trials.trials).count("passed")
     return sum(trial["status"] == "passed" for trial in trials)
 
 

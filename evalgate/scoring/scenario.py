@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.intervals import wilson
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.models.golden_result import is_unjudged_dimension
-from evalgate.models.trials import column
+from evalgate.models.trials import column, statuses
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
@@ -62,17 +62,17 @@ def judge_scenario(
     """The verdict over all trials; None where the scenario is optional and has none (it is skipped)."""
     if not trials:
         return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
-    statuses = column(trials, "status")
-    passed, total = statuses.count("passed"), len(trials)
-    score = mean_score([found for found in column(trials, "score") if found is not None])
+    found = statuses(trials)
+    passed, total = found.count("passed"), len(trials)
+    score = mean_score([each for each in column(trials, "score") if each is not None])
     verdict: Verdict
-    if "error" in statuses and not rules.allow_errors:
+    if "error" in found and not rules.allow_errors:
         verdict, reason = "ERROR", not_read(trials)
-    elif "hard_fail" in statuses:
+    elif "hard_fail" in found:
         verdict, reason = "HARD_FAIL", hard_failed(trials)
     elif unmet := _unmet(score, threshold, passed, total, rules):
         verdict, reason = ("PARTIAL" if passed else "FAIL"), unmet
-    elif lacking := _lacking(trials, statuses, rules):
+    elif lacking := _lacking(trials, found, rules):
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
@@ -91,9 +91,9 @@ def _unmet(score: float | None, threshold: float, passed: int, total: int, rules
     return None
 
 
-def _lacking(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus], rules: TrialRules) -> str | None:
+def _lacking(trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules) -> str | None:
     """What is missing for a verdict, or None."""
-    if "passed" not in statuses and "failed" not in statuses:
+    if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"
     if len(trials) < rules.min:
         return f"{len(trials)} of at least {of_trials(rules.min)} recorded"

@@ -24,18 +24,25 @@ def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tupl
     ended in an error scores 0, whatever else it got right.
     """
     scores, weights, broken = [], [], []
+    is_perfect = True
     for found in assertions:
-        outcome = found.outcome
-        if found.required and outcome not in HOLDS:
-            broken.append(outcome)
-        if found.counts and outcome != "skipped":
-            scores.append(found.score if outcome in SCORED else 0.0)
-            weights.append(found.weight)
-    score = weighted_mean(scores, weights)
+        outcome, score = found.outcome, found.score
+        if outcome != "passed":
+            if found.required and outcome not in HOLDS:
+                broken.append(outcome)
+            if outcome == "skipped" or not found.counts:
+                continue
+            if outcome not in SCORED:
+                score = 0.0
+        if score != 1:
+            is_perfect = False
+        scores.append(score)
+        weights.append(found.weight)
+    mean = 1.0 if is_perfect and any(weights) else weighted_mean(scores, weights)
     if "error" in broken:
         return "error", 0.0
     if broken:
-        return "hard_fail", score
-    if score is None:
+        return "hard_fail", mean
+    if mean is None:
         return "not_evaluable", None
-    return ("passed" if score >= round(threshold, DIGITS) else "failed"), score
+    return ("passed" if mean >= round(threshold, DIGITS) else "failed"), mean

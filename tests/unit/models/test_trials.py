@@ -28,7 +28,7 @@ from evalgate.reporting.trials import bad_checks, passed_in, reasons_in, seconds
 
 AMOUNTS = st.none() | st.floats(0, 1e6)
 COUNTS = st.none() | st.integers(0, 10**11)
-NAMES = ("status", "trial", "score", "cost_usd", "latency_seconds", "total_tokens", "input_tokens")
+NAMES = ("trial", "score", "cost_usd", "latency_seconds", "total_tokens", "input_tokens")
 CHECKS = st.builds(
     AssertionResult,
     st.sampled_from(["one", "two", "three"]),
