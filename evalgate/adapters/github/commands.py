@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LEVELS = ("error", "warning", "notice")
 MOST_OF_A_LEVEL = 9
 """The runner drops what comes after the tenth of a level in a step; the tenth is the count of the rest."""
+MOST_LINES = 150
+"""Lines of a step's log that tell what is no annotation; a report is no place to flood a log from."""
+NO_MORE = "The log tells no more of these: results.json does."
 LONGEST_MESSAGE = 3_500
 LONGEST_TITLE = 200
 
@@ -23,6 +26,7 @@ class Annotations:
 
     def __init__(self) -> None:
         self._printed = dict.fromkeys(LEVELS, 0)
+        self._lines = 0
 
     def lines(self, annotations: Sequence[Annotation]) -> list[str]:
         """One command an annotation while there is room; then their number, and plain lines."""
@@ -38,10 +42,19 @@ class Annotations:
     def _rest(self, level: str, rest: Sequence[Annotation]) -> list[str]:
         if not rest:
             return []
-        plain = [logsafe(f"{level}: {annotation.title}: {annotation.message}") for annotation in rest]
+        plain = self._plain(level, rest)
         if self._printed[level] > MOST_OF_A_LEVEL:  # the tenth was printed before
             return plain
         return [f"::{level}::{len(rest)} more in the log and in the results", *plain]
+
+    def _plain(self, level: str, rest: Sequence[Annotation]) -> list[str]:
+        """A line for each while there is room, and one that says so where it ends."""
+        before, self._lines = self._lines, self._lines + len(rest)
+        told = [
+            logsafe(f"{level}: {annotation.title}: {annotation.message}")
+            for annotation in rest[: max(0, MOST_LINES - before)]
+        ]
+        return [*told, NO_MORE] if before <= MOST_LINES < self._lines else told
 
 
 def command(annotation: Annotation) -> str:

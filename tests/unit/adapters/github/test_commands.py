@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.github.commands import Annotations, command
+from evalgate.adapters.github.commands import MOST_LINES, NO_MORE, Annotations, command
 from evalgate.models.annotation import Annotation
 
 
@@ -61,3 +61,23 @@ def test_levels_are_counted_apart_and_over_the_whole_step():
     annotations.lines([Annotation("error", "t", "m")] * 10)
     later = annotations.lines([Annotation("error", "t", "late"), Annotation("warning", "t", "w")])
     assert later == ["error: t: late", "::warning title=t::w"]
+
+
+@pytest.mark.parametrize("at_a_time", [1, 7, 1_000])
+def test_a_thousand_of_each_level_do_not_flood_the_log(at_a_time):
+    annotations = Annotations()
+    told = []
+    for level in ("error", "warning"):
+        for start in range(0, 1_000, at_a_time):
+            size = min(at_a_time, 1_000 - start)
+            told += annotations.lines([Annotation(level, "t", f"m{start + n}") for n in range(size)])
+    assert len(told) < 200
+    assert told.count(NO_MORE) == 1
+    assert sum(not line.startswith("::") for line in told) == MOST_LINES + 1
+
+
+def test_as_many_as_the_log_takes_are_all_told():
+    annotations = Annotations()
+    told = annotations.lines([Annotation("error", "t", f"m{n}") for n in range(9 + MOST_LINES)])
+    assert told[-1] == f"error: t: m{8 + MOST_LINES}"
+    assert annotations.lines([Annotation("error", "t", "one more")]) == [NO_MORE]
