@@ -206,3 +206,4 @@ def test_what_is_asked_is_traced_without_the_query(hub, site, budget, sink):
 def test_no_secret_shows_in_a_repr(site):
     assert "ghs_write" not in repr(site)
     assert site.runtime_token not in repr(site)
+    assert "ghs_write" not in repr(Request("GET", f"{site.api_url}/x", token=site.token))
