@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import BugElsewhere
 from evalgate.measures.redaction import without_hidden
+from evalgate.models.document_names import STANDINGS_FILE
 
 if TYPE_CHECKING:
     import zipfile
@@ -44,6 +45,7 @@ def _lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _written_anew(content: bytes) -> int:
+    """The archive without secrets, and without standings: they belong to results that are others now."""
     import tempfile
     import zipfile
     from itertools import groupby
@@ -51,6 +53,8 @@ def _written_anew(content: bytes) -> int:
     with tempfile.TemporaryFile() as place:
         with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, lines in groupby(_lines(content), key=lambda found: found[0]):
+                if name == STANDINGS_FILE:
+                    continue
                 with archive.open(_entry(name), "w") as member:
                     for _, _, clean in lines:
                         member.write(clean)

@@ -51,6 +51,11 @@ class SafeZip:
         """The methods of compression that its entries use, as numbers of the zip specification."""
         return frozenset(entry.compress_type for entry in self._entries)
 
+    def identity(self, name: str) -> tuple[int, int]:
+        """Size and checksum of a member, as the directory has them. Raises ZipRefusedError."""
+        entry = self._only(name)
+        return entry.file_size, entry.CRC
+
     def read(self, name: str, most: int | None = None) -> bytes:
         """The one member of that name, of at most `most` bytes. Raises ZipRefusedError."""
         entry = self._only(name)

@@ -11,12 +11,13 @@ from evalgate.application.policies import policies_of
 from evalgate.errors import Problem, SettingError
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
-from evalgate.gate.standing import standings_of, standings_of_run
+from evalgate.gate.standing import standings_of_run
 from evalgate.models.backtest import Backtest, PastRun
 from evalgate.models.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.run import Run
 from evalgate.models.trace import Trace
 from evalgate.records import dataclass, replace
+from evalgate.reporting.exports.standings import earlier_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -107,7 +108,7 @@ def _count(value: object) -> int:
 def _judged_anew(
     configuration: Configuration, path: str, baseline: Baseline, past: _Past | None, tools: BacktestTools
 ) -> Run:
-    choice = TraceChoice(earlier=Earlier(past.document if past else None), prices=tools.prices)
+    choice = TraceChoice(earlier=Earlier(earlier_of(past.document) if past else None), prices=tools.prices)
     places = _places(baseline.results)
     whole = Run([])
     for suite in configuration.suites:
@@ -158,9 +159,17 @@ def _places(document: ResultsDoc) -> dict[str, set[Place]]:
     return found
 
 
+def _keys(document: ResultsDoc) -> set[ScenarioKey]:
+    return {
+        ScenarioKey(suite["suite"], each["id"], each["variant"])
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+    }
+
+
 def _known_part(run: Run, document: ResultsDoc) -> tuple[Run, int]:
     """The run without scenarios of which it knows nothing, and how many those are."""
-    known, unknown = standings_of(document), 0
+    known, unknown = _keys(document), 0
     for suite in run.suites:
         kept = [
             scenario

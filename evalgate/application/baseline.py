@@ -14,6 +14,7 @@ from evalgate.models.comparison import BaselineInfo
 from evalgate.models.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
 from evalgate.records import dataclass, replace
+from evalgate.reporting.exports.standings import standings_of_results
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
     from evalgate.application.request import JudgeRequest
     from evalgate.application.rules import Rules
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.results import ResultsDoc
-    from evalgate.ports import Baseline, BaselineFiles, TraceSpool
+    from evalgate.ports import BaselineFiles, EarlierBaseline, TraceSpool
     from evalgate.suite.models import Configuration
 
 NAME = "baseline.zip"
@@ -38,7 +40,7 @@ class KnownBaseline:
     """
 
     info: BaselineInfo | None
-    results: ResultsDoc | None = None
+    results: EarlierRun | None = None
     warnings: Sequence[Problem] = ()
     has_same_suites: bool | None = None
     has_same_versions: bool = True
@@ -50,7 +52,7 @@ def take_in(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: date
     if info is None or info.path is None:
         return KnownBaseline(info)
     try:
-        baseline = files.load(info.path, whole=False)
+        baseline = files.earlier(info.path, whole=rules.sees_checks)
         _check_commit(info, baseline)
     except InvalidInput as error:
         if request.baseline_required:
@@ -60,7 +62,7 @@ def take_in(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: date
     manifest = baseline.manifest or {}
     known = KnownBaseline(
         described,
-        baseline.results,
+        baseline.run,
         has_same_suites=_same_suites(manifest, rules),
         has_same_versions=not changed_evaluators(manifest, rules),
     )
@@ -77,19 +79,19 @@ def _same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
     return said == rules.config_hash if isinstance(said, str) else None
 
 
-def _check_commit(info: BaselineInfo, baseline: Baseline) -> None:
+def _check_commit(info: BaselineInfo, baseline: EarlierBaseline) -> None:
     """A run may upload what another run made: a baseline that was found must be of its own run's commit."""
     says = (baseline.manifest or {}).get("commit")
     if info.status in FOUND and info.sha is not None and says not in (None, info.sha):
         raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} says that it is of another commit")
 
 
-def _described(info: BaselineInfo, baseline: Baseline, now: datetime) -> BaselineInfo:
+def _described(info: BaselineInfo, baseline: EarlierBaseline, now: datetime) -> BaselineInfo:
     """The baseline with its commit and age."""
     age = info.age_seconds
     if age is None:
-        age = _age(baseline.results["created_at"], now)
-    return replace(info, sha=info.sha or baseline.results["commit"], age_seconds=age)
+        age = _age(baseline.run.created_at, now)
+    return replace(info, sha=info.sha or baseline.run.commit, age_seconds=age)
 
 
 def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
@@ -106,15 +108,19 @@ def _age(created_at: str, now: datetime) -> int:
 
 
 def parts_of(
-    request: JudgeRequest, configuration: Configuration, results: bytes, created_at: str, traces: TraceSpool
+    request: JudgeRequest,
+    configuration: Configuration,
+    results: ResultsDoc,
+    content: bytes,
+    traces: TraceSpool,
 ) -> BaselineParts:
-    """What goes into the baseline that this run leaves."""
+    """What goes into the baseline that this run leaves; `content` are its results as they are written."""
     manifest: dict[str, Any] = {
         "schema": BASELINE_SCHEMA,
         "commit": request.commit,
         "branch": request.branch,
         "run": request.run_id,
-        "created_at": created_at,
+        "created_at": results["created_at"],
         "config_hash": config_hash(configuration),
         "evalgate_version": __version__,
         "evaluators": versions(),
@@ -124,4 +130,5 @@ def parts_of(
         "project": configuration.written,
         "suites": [{"path": suite.path, "suite": suite.written} for suite in configuration.suites],
     }
-    return BaselineParts(manifest, results, orjson.dumps(suites, option=orjson.OPT_SORT_KEYS), traces)
+    written = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)
+    return BaselineParts(manifest, content, written, traces, standings_of_results(results))

@@ -12,10 +12,11 @@ from evalgate.gate.behaviour import behaviour_of, not_well, pair_of, rank
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from evalgate.application.earlier import Before
     from evalgate.gate.behaviour import TrialPair
     from evalgate.models.behaviour import Course
     from evalgate.models.comparison import Change, Comparison, ScenarioKey
-    from evalgate.models.results import ResultsDoc, ScenarioDoc, TraceDoc
+    from evalgate.models.earlier_run import EarlierRun, Place
     from evalgate.models.run import Run, TrialResult
     from evalgate.models.trace import Source, Trace
 
@@ -26,9 +27,6 @@ WORST_FIRST = ("broken", "regressed", "inconclusive")
 """Kinds of change for which recordings are held against each other."""
 NAMES_ONLY = "what changed in the agent's behaviour is told by the names of its calls only"
 _SOURCE = b'"source":{'
-
-Place = tuple[Any, Any, Any]
-"""Path, line and record: where a recording was read, which is what a baseline knows it by."""
 
 
 class Kept(NamedTuple):
@@ -71,7 +69,7 @@ class Witness:
         return self._kept.get(key)
 
 
-def is_worse(trial: TrialResult, before: ScenarioDoc) -> bool:
+def is_worse(trial: TrialResult, before: Before) -> bool:
     """Whether a trial did worse than its scenario in the baseline."""
     if trial.status != "passed" and before["verdict"] == "PASS":
         return True
@@ -85,7 +83,7 @@ class _Wanted(NamedTuple):
 
 
 def add_behaviour(
-    comparison: Comparison, run: Run, before: ResultsDoc, witness: Witness, lines: Iterable[bytes]
+    comparison: Comparison, run: Run, before: EarlierRun, witness: Witness, lines: Iterable[bytes]
 ) -> Sequence[Problem]:
     """Tells of the scenarios that got worse how their recordings differ; what can't be read is a warning.
 
@@ -95,35 +93,32 @@ def add_behaviour(
     if not wanted:
         return []
     try:
-        courses = stored_courses(lines, {place_of(each.pair.earlier["trace"]) for each in wanted})
+        courses = stored_courses(lines, {each.pair.earlier.place for each in wanted})
     except InvalidInput as error:
         return [Problem(f"{problem.message}: {NAMES_ONLY}") for problem in error.problems]
     for each in wanted:
-        earlier = courses.get(place_of(each.pair.earlier["trace"]))
+        earlier = courses.get(each.pair.earlier.place)
         if earlier is not None:
             each.change.behaviour = behaviour_of(each.pair, earlier, each.course)
     return []
 
 
-def _wanted(comparison: Comparison, run: Run, before: ResultsDoc, witness: Witness) -> list[_Wanted]:
+def _wanted(comparison: Comparison, run: Run, before: EarlierRun, witness: Witness) -> list[_Wanted]:
     worse = [each for each in not_well(comparison, run, before) if each.change.kind in WORST_FIRST]
     worse.sort(key=lambda each: WORST_FIRST.index(each.change.kind))
     found: list[_Wanted] = []
     for each in worse:
         kept = witness.of(each.key)
-        seen = [
-            trial
-            for trial in each.trials
-            if kept and (trial.trace.path, trial.trace.line, trial.trace.record) == kept.place
-        ]
-        if kept is not None and seen and len(found) < MOST_TOLD:
+        seen = [] if kept is None else [trial for trial in each.trials if _place(trial) == kept.place]
+        if kept is not None and seen:
             found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept.course))
+        if len(found) == MOST_TOLD:
+            break
     return found
 
 
-def place_of(trace: TraceDoc) -> Place:
-    """Where a trial of a document was recorded."""
-    return trace["path"], trace["line"], trace["record"]
+def _place(trial: TrialResult) -> Place:
+    return trial.trace.path, trial.trace.line, trial.trace.record
 
 
 def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Place, Course]:
@@ -150,8 +145,10 @@ def source_of(line: bytes) -> Place | None:
         source = (_loaded(line) or {}).get("source")
     if not isinstance(source, dict):
         return None
-    place = source.get("path"), source.get("line"), source.get("record")
-    return place if all(isinstance(part, str | int | None) for part in place) else None
+    path, number, record = source.get("path"), source.get("line"), source.get("record")
+    if isinstance(path, str) and isinstance(number, int | None) and isinstance(record, int | None):
+        return path, number, record
+    return None
 
 
 def _loaded(content: bytes) -> dict[str, Any] | None:

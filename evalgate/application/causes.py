@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.application.crossing import Crossing
     from evalgate.application.policies import Policies
     from evalgate.models.comparison import Change, Comparison
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
 
@@ -26,7 +26,7 @@ SURE = frozenset(MOVED) - {"inconclusive"}
 class Stored(NamedTuple):
     """A baseline on disk, and what reads its recordings."""
 
-    results: ResultsDoc
+    results: EarlierRun
     path: str
     files: BaselineFiles
     traces: TraceArchive

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.earlier_rules import earlier_rules
+from evalgate.application.rules import sees_checks
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.approval import Approvals
     from evalgate.models.comparison import Comparison
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.run import Run
     from evalgate.models.weakening import Weakenings
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
@@ -87,6 +89,14 @@ def remarks(weakenings: Weakenings | None) -> list[Problem]:
     return list(remarks_on(weakenings))
 
 
+def _seen(before: EarlierRun, known: KnownBaseline, by: Configuration, shelf: Shelf) -> EarlierRun:
+    """The baseline as its own rules look at it, which may see more of it than today's do."""
+    path = None if known.info is None else known.info.path
+    if before.document is not None or path is None or not sees_checks(by):
+        return before
+    return shelf.files.earlier(path, whole=True).run
+
+
 def changed_rules(
     configuration: Configuration, known: KnownBaseline, shelf: Shelf, *, is_crossing: bool = True
 ) -> ChangedRules:
@@ -100,5 +110,6 @@ def changed_rules(
         from evalgate.application.crossing import crossing_of
 
         if known.results is not None and known.has_same_versions:
-            crossing = crossing_of(earlier.configuration, configuration, known.results)
+            before = _seen(known.results, known, earlier.configuration, shelf)
+            crossing = crossing_of(earlier.configuration, configuration, before)
     return ChangedRules(configuration, shelf, earlier, crossing)

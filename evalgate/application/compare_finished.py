@@ -32,16 +32,17 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     """The later run with its changes since the earlier; without `fail_on` it only reports."""
     words = fail_on_words(fail_on)
     policy = Policy() if words is None else Policy(fail_on=words)
-    before, now = files.load(base, whole=False).results, files.load(head).results
-    run = run_of(now)
+    run = run_of(now := files.load(head).results)
+    has_goldens = any(each.golden is not None for suite in run.suites for each in suite.scenarios)
+    before = files.earlier(base, whole=has_goldens).run
     before, warnings = comparable(before, run)
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(standings_of_run(run), standings_of(before), rules)
     add_calls(comparison, run, before)
-    settle_goldens(run, comparison, before, policies.suites)
+    settle_goldens(run, comparison, before.document, policies.suites)
     flag_changes(run, comparison)
-    info = BaselineInfo("given", before["commit"], None, base)
+    info = BaselineInfo("given", before.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, before, policies)
     decision = decide(
         run,
@@ -57,7 +58,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
         comparison,
         decision,
         baseline=info,
-        previous=before["summary"],
+        previous=before.summary,
         commit=now["commit"],
         created_at=datetime.fromisoformat(now["created_at"]),
         warnings=[*warnings, *map(warning_of, remarks_on(weakenings))],

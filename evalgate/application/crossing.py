@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from evalgate.application.judged import JudgedRecord
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.run import ScenarioResult
     from evalgate.models.trace import TraceRecord
     from evalgate.suite.models import Configuration, Scenario, Suite
@@ -101,7 +101,7 @@ class Crossing:
         return pair is None or not pair.has_changed(key.id)
 
 
-def crossing_of(old: Configuration, new: Configuration, before: ResultsDoc) -> Crossing:
+def crossing_of(old: Configuration, new: Configuration, before: EarlierRun) -> Crossing:
     """What judges both ways where the suites of a baseline differ from today's."""
     now = {suite.name: suite for suite in new.suites}
     earlier = Earlier(before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.behaviour import place_of, stored_courses
+from evalgate.application.behaviour import stored_courses
 from evalgate.application.compare_finished import compare_finished
 from evalgate.application.stored_run import run_of
 from evalgate.errors import InvalidInput, Problem, SettingError
@@ -19,8 +19,8 @@ from evalgate.reporting.exports.behaviour_doc import behaviour_doc
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.application.behaviour import Place
     from evalgate.models.behaviour import Course
+    from evalgate.models.earlier_run import Place
     from evalgate.models.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run import TrialResult
     from evalgate.ports import BaselineFiles
@@ -123,12 +123,12 @@ def _add_behaviour(files: BaselineFiles, found: Explained, results: str, baselin
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
         return []
     key = ScenarioKey(suite["suite"], scenario["id"], scenario["variant"])
-    earlier = _scenario(files.load(baseline, whole=False).results, key)
-    if earlier is None or not earlier["trials"]:
+    earlier = files.earlier(baseline).run.trials_of(key)
+    if not earlier:
         return []
-    pair = pair_of(earlier["trials"], _trials(found.document, suite, scenario))
+    pair = pair_of(earlier, _trials(found.document, suite, scenario))
     try:
-        before = _course(files.traces(baseline), place_of(pair.earlier["trace"]))
+        before = _course(files.traces(baseline), pair.earlier.place)
         trace = pair.trial.trace
         now = _course(_own_traces(files, results), (trace.path, trace.line, trace.record))
     except InvalidInput as error:
@@ -145,16 +145,6 @@ def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Seq
     return run_of(alone).suites[0].scenarios[0].trials
 
 
-def _scenario(document: ResultsDoc, key: ScenarioKey) -> ScenarioDoc | None:
-    found = (
-        each
-        for suite in document["suites"]
-        for each in suite["scenarios"]
-        if (suite["suite"], each["id"], each["variant"]) == key
-    )
-    return next(found, None)
-
-
 def _course(lines: Iterator[bytes], place: Place) -> Course | None:
     return stored_courses(lines, {place}).get(place)
 
@@ -163,8 +153,8 @@ def _own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:
     """The traces of the very run whose results these are; none where another run left the zip beside them."""
     beside = posixpath.join(posixpath.dirname(results), OWN_TRACES)
     try:
-        mine, theirs = (files.load(path, whole=False).results for path in (results, beside))
+        mine, theirs = (files.earlier(path).run for path in (results, beside))
     except InvalidInput:
         return
-    if (mine["created_at"], mine["commit"]) == (theirs["created_at"], theirs["commit"]):
+    if (mine.created_at, mine.commit) == (theirs.created_at, theirs.commit):
         yield from files.traces(beside)

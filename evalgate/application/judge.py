@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from evalgate.application.policies import Policies
     from evalgate.application.request import Judgement, JudgeRequest
     from evalgate.models.comparison import Comparison
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.run import Run
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
@@ -122,8 +122,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         judgement = report(request, findings, now)
         if spool is None:
             return judgement
-        results = whole(judgement.files["results.json"])
-        parts = parts_of(request, configuration, results, judgement.results["created_at"], spool)
+        content = whole(judgement.files["results.json"])
+        parts = parts_of(request, configuration, judgement.results, content, spool)
         said = tools.baselines.write(target, parts)
         return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, said)])
     finally:
@@ -167,7 +167,8 @@ def _settle(
     if any(each.golden is not None for suite in configuration.suites for each in suite.scenarios):
         from evalgate.gate.golden_changes import settle_goldens
 
-        settle_goldens(run, comparison, known.results, policies.suites)
+        before = None if known.results is None else known.results.document
+        settle_goldens(run, comparison, before, policies.suites)
 
 
 def _with_behaviour(
@@ -185,7 +186,7 @@ def _with_behaviour(
     return replace(known, warnings=[*known.warnings, *said])
 
 
-def compare_runs(run: Run, before: ResultsDoc, policies: Policies) -> Comparison:
+def compare_runs(run: Run, before: EarlierRun, policies: Policies) -> Comparison:
     """A run against the results of an earlier one."""
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     comparison = compare(standings_of_run(run), standings_of(before), rules)

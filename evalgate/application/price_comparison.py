@@ -2,97 +2,83 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import fsum
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from evalgate.application.pricing import Pricer
 from evalgate.measures.means import DIGITS
 from evalgate.measures.redaction import redact
 from evalgate.models.comparison import ScenarioKey
+from evalgate.models.trials import column, priced
+from evalgate.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from evalgate.models.results import ResultsDoc, ScenarioDoc, SuiteDoc, TrialDoc
-    from evalgate.models.run import Run
+    from evalgate.models.earlier_run import EarlierRun, TrialColumns
+    from evalgate.models.run import Run, SuiteResult
     from evalgate.models.trace import Warning_
     from evalgate.ports import PriceTable
     from evalgate.suite.models import Configuration
 
-    Change = Callable[[str, ScenarioDoc], ScenarioDoc]
-
 RECORDED = "recorded"
 
 
-def priced_alike(before: ResultsDoc, configuration: Configuration, table: PriceTable | None) -> ResultsDoc:
-    """The earlier results, where costs were computed there computed with the prices of this run."""
-    if not any(trial.get("pricing") for trial in _stored(before)):
+def priced_alike(before: EarlierRun, configuration: Configuration, table: PriceTable | None) -> EarlierRun:
+    """The earlier run, where costs were computed there computed with the prices of this run."""
+    pricing = before.trials.pricing
+    if pricing is None:
         return before
     pricers = {suite.name: Pricer(suite.prices, table) for suite in configuration.suites}
     others = Pricer(configuration.prices, table)
+    costs, again = list(before.trials.costs), list(pricing)
+    for key, trials in _scenarios(before):
+        pricer = pricers.get(key.suite, others)
+        for at in trials:
+            found = pricing[at]
+            if found is not None:
+                again[at] = anew = pricer.again(found)
+                costs[at] = anew["usd"]
+    return _with(before, replace(before.trials, costs=costs, pricing=again))
 
-    def again(suite: str, scenario: ScenarioDoc) -> ScenarioDoc:
-        pricer = pricers.get(suite, others)
-        return {**scenario, "trials": [_again(trial, pricer) for trial in scenario["trials"]]}
 
-    return _changed(before, again)
-
-
-def comparable(before: ResultsDoc, run: Run) -> tuple[ResultsDoc, list[Warning_]]:
-    """The earlier results without costs that came about in another way than those of the run.
+def comparable(before: EarlierRun, run: Run) -> tuple[EarlierRun, list[Warning_]]:
+    """The earlier run without costs that came about in another way than those of the run.
 
     A recorded cost and a computed one differ by what the recorder did not say of caches; so do two tables.
     """
-    trials = (trial for suite in run.suites for scenario in suite.scenarios for trial in scenario.trials)
-    if not any(trial.pricing for trial in trials) and not any(
-        trial.get("pricing") for trial in _stored(before)
-    ):
+    is_priced = any(any(priced(each.trials)) for suite in run.suites for each in suite.scenarios)
+    if before.trials.pricing is None and not is_priced:
         return before, []
-    now = _ways_now(run)
+    now, costs = _ways_now(run), list(before.trials.costs)
     dropped: list[str] = []
-
-    def without(suite: str, scenario: ScenarioDoc) -> ScenarioDoc:
-        key = ScenarioKey(suite, scenario["id"], scenario["variant"])
-        ways, here = {_way_stored(trial) for trial in scenario["trials"]} - {None}, now.get(key, set())
-        if not ways or not here or ways == here:
-            return scenario
-        dropped.append(scenario["id"])
-        trials: list[TrialDoc] = [{**trial, "cost_usd": None} for trial in scenario["trials"]]
-        return {**scenario, "trials": trials}
-
-    return _changed(before, without), _told(dropped)
+    for key, places in _scenarios(before):
+        ways, here = {_way(before.trials, at) for at in places} - {None}, now.get(key, set())
+        if ways and here and ways != here:
+            dropped.append(key.id)
+            costs[places.start : places.stop] = [None] * len(places)
+    return _with(before, replace(before.trials, costs=costs)), _told(dropped)
 
 
-def _again(trial: TrialDoc, pricer: Pricer) -> TrialDoc:
-    pricing = trial.get("pricing")
-    if pricing is None:
-        return trial
-    priced = pricer.again(pricing)
-    return cast("TrialDoc", {**trial, "pricing": priced, "cost_usd": priced["usd"]})
+def _scenarios(before: EarlierRun) -> Iterator[tuple[ScenarioKey, range]]:
+    """Each scenario, and the places of its trials."""
+    return zip(before.keys, (range(start, end) for start, end in pairwise(before.starts)), strict=True)
 
 
-def _changed(before: ResultsDoc, change: Change) -> ResultsDoc:
-    """The document with its scenarios changed, and the cost of its summary with them."""
-    suites: list[SuiteDoc] = [
-        {**suite, "scenarios": [change(suite["suite"], each) for each in suite["scenarios"]]}
-        for suite in before["suites"]
-    ]
-    changed: ResultsDoc = {**before, "suites": suites}
-    summary = before["summary"]
+def _with(before: EarlierRun, trials: TrialColumns) -> EarlierRun:
+    """The run with other costs, and the cost of its summary with them."""
+    summary = before.summary
     if summary is not None:
-        changed["summary"] = {**summary, "cost_usd": _total(trial["cost_usd"] for trial in _stored(changed))}
-    return changed
+        summary = {**summary, "cost_usd": _total(trials.costs)}
+    return replace(before, trials=trials, summary=summary)
 
 
-def _stored(document: ResultsDoc) -> Iterator[TrialDoc]:
-    return (trial for suite in document["suites"] for each in suite["scenarios"] for trial in each["trials"])
-
-
-def _way_stored(trial: TrialDoc) -> str | None:
-    """How its cost came about, None where it has none."""
-    if trial["cost_usd"] is None:
+def _way(trials: TrialColumns, at: int) -> str | None:
+    """How the cost of a trial came about, None where it has none."""
+    if trials.costs[at] is None:
         return None
-    pricing = trial.get("pricing")
+    pricing = trials.pricing[at] if trials.pricing is not None else None
     return RECORDED if pricing is None else pricing["table"]
 
 
@@ -100,16 +86,24 @@ def _ways_now(run: Run) -> dict[ScenarioKey, set[str | None]]:
     """How the costs of each scenario came about, under the name that a document has for it."""
     found: dict[ScenarioKey, set[str | None]] = {}
     for suite in run.suites:
+        table = _table_of(suite)
         for scenario in suite.scenarios:
-            ways = {
-                RECORDED if trial.pricing is None else trial.pricing["table"]
-                for trial in scenario.trials
-                if trial.cost_usd is not None
-            }
+            costs = zip(column(scenario.trials, "cost_usd"), priced(scenario.trials), strict=True)
+            ways = {table if is_priced else RECORDED for cost, is_priced in costs if cost is not None}
             names = suite.name, scenario.id, scenario.variant
             found[ScenarioKey(*names)] = ways
             found[ScenarioKey(redact(names[0]), redact(names[1]), names[2] and redact(names[2]))] = ways
     return found
+
+
+def _table_of(suite: SuiteResult) -> str | None:
+    """The prices of a suite's computed costs: a suite has one table, so any trial tells."""
+    for scenario in suite.scenarios:
+        for place, is_priced in enumerate(priced(scenario.trials)):
+            pricing = scenario.trials[place].pricing if is_priced else None
+            if pricing is not None:
+                return pricing["table"]
+    return None
 
 
 def _told(dropped: list[str]) -> list[Warning_]:
@@ -124,7 +118,6 @@ def _told(dropped: list[str]) -> list[Warning_]:
     return [{"code": "cost_not_compared", "message": message, "where": None}]
 
 
-def _total(amounts: Iterable[float | None]) -> float | None:
-    found = list(amounts)
-    known = [amount for amount in found if amount is not None]
-    return round(fsum(known), DIGITS) if known and len(known) == len(found) else None
+def _total(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None

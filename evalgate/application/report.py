@@ -56,7 +56,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         found.comparison,
         found.decision,
         baseline=found.baseline.info,
-        previous=found.baseline.results["summary"] if found.baseline.results else None,
+        previous=found.baseline.results.summary if found.baseline.results else None,
         commit=request.commit,
         created_at=now,
         warnings=[warning_of(problem) for problem in found.warnings],

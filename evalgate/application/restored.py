@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.behaviour import place_of, source_of
+from evalgate.application.behaviour import source_of
 from evalgate.application.crossing import by_key, only
 from evalgate.application.earlier import Earlier
 from evalgate.application.pricing import Pricer
@@ -12,14 +12,13 @@ from evalgate.application.suite_evaluation import SuiteEvaluation
 from evalgate.errors import InvalidInput
 from evalgate.gate.cause import Judged
 from evalgate.gate.compare import stored_key
-from evalgate.models.comparison import ScenarioKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.application.behaviour import Place
     from evalgate.application.crossing import Pair
-    from evalgate.models.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.comparison import ScenarioKey
+    from evalgate.models.earlier_run import EarlierRun, Place
     from evalgate.models.run import ScenarioResult
     from evalgate.ports import PriceTable, TraceArchive
 
@@ -33,31 +32,42 @@ UNLIKE = "the baseline's recordings, as kept, are not judged as they were then"
 NOT_TAKEN = "today's rules give the baseline's recordings to other scenarios"
 
 
+class _Stored(NamedTuple):
+    """How a scenario stood, and where its recordings were read."""
+
+    verdict: str
+    score: float | None
+    places: Sequence[Place]
+
+
+def _scenario(before: EarlierRun, key: ScenarioKey) -> _Stored:
+    place = before.places[key]
+    return _Stored(
+        before.verdicts[place], before.scores[place], [trial.place for trial in before.trials_of(key)]
+    )
+
+
 class Restored:
     """Recordings of the baseline, judged by both rules: by its own to see that they are whole."""
 
     def __init__(
         self,
         pairs: Mapping[str, Pair],
-        before: ResultsDoc,
+        before: EarlierRun,
         prices: PriceTable | None,
         keys: Sequence[ScenarioKey],
     ) -> None:
-        stored = {
-            ScenarioKey(suite["suite"], each["id"], each["variant"]): each
-            for suite in before["suites"]
-            for each in suite["scenarios"]
-        }
-        self._keys = {key: stored[found] for key in keys if (found := stored_key(key, stored)) in stored}
+        names = {key: stored_key(key, before.places) for key in keys}
+        self._keys = {key: _scenario(before, name) for key, name in names.items() if name in before.places}
         self._places: dict[Place, list[ScenarioKey]] = {}
         self._lacking: dict[ScenarioKey, str] = {}
         for key, scenario in self._keys.items():
-            if len(self._places) + scenario["n"] > MOST_STORED:
+            if len(self._places) + len(scenario.places) > MOST_STORED:
                 self._lacking[key] = TOO_MANY
                 continue
-            for trial in scenario["trials"]:
-                self._places.setdefault(place_of(trial["trace"]), []).append(key)
-        names = {key.suite for key in self._keys}
+            for place in scenario.places:
+                self._places.setdefault(place, []).append(key)
+        suites = {key.suite for key in self._keys}
         self._sides = {
             name: tuple(
                 (
@@ -66,7 +76,7 @@ class Restored:
                 )
                 for suite in (pairs[name].old, pairs[name].new)
             )
-            for name in names
+            for name in suites
         }
 
     def judged(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, Judged | str]:
@@ -108,15 +118,15 @@ class Restored:
                 yield key, self._lacking[key]
             elif by_old is None or not _is_as_it_was(by_old, scenario):
                 yield key, UNLIKE
-            elif by_new is None or len(by_new.trials) != scenario["n"]:
+            elif by_new is None or len(by_new.trials) != len(scenario.places):
                 yield key, NOT_TAKEN
             else:
                 yield key, Judged(by_new.verdict, by_new.score)
 
 
-def _is_as_it_was(again: ScenarioResult, scenario: ScenarioDoc) -> bool:
+def _is_as_it_was(again: ScenarioResult, scenario: _Stored) -> bool:
     return (again.verdict, again.score, len(again.trials)) == (
-        scenario["verdict"],
-        scenario["score"],
-        scenario["n"],
+        scenario.verdict,
+        scenario.score,
+        len(scenario.places),
     )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.evaluators.registry import versions
+from evalgate.evaluators.registry import KINDS, versions
 from evalgate.models.comparison import ChangedEvaluator, Drift
+from evalgate.models.golden_result import DIMENSION_TYPE
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import BaselineStatus
     from evalgate.suite.models import Configuration
 
+BUILT_IN = frozenset({*KINDS, DIMENSION_TYPE})
+SEES_CHECKS = b'"convergence"'
+"""The type whose `previous` figure is one of a check in the baseline."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -24,6 +29,7 @@ class Rules:
 
     config_hash: str
     evaluators: Mapping[str, int]  # the version of each type of check that the suites use
+    sees_checks: bool = True  # whether a check, or a golden, is held against single checks of the baseline
 
 
 def rules_of(configuration: Configuration) -> Rules:
@@ -35,7 +41,17 @@ def rules_of(configuration: Configuration) -> Rules:
         for scenario in suite.scenarios
         for assertion in scenario.assertions
     }
-    return Rules(config_hash(configuration), {kind: known[kind] for kind in sorted(used) if kind in known})
+    evaluators = {kind: known[kind] for kind in sorted(used) if kind in known}
+    return Rules(config_hash(configuration), evaluators, sees_checks(configuration))
+
+
+def sees_checks(configuration: Configuration) -> bool:
+    """Whether anything in these suites may look at single checks of a baseline: a golden, or an own type."""
+    if any(scenario.golden is not None for suite in configuration.suites for scenario in suite.scenarios):
+        return True
+    if not versions().keys() <= BUILT_IN:
+        return True
+    return SEES_CHECKS in orjson.dumps([suite.written for suite in configuration.suites])
 
 
 def config_hash(configuration: Configuration) -> str:

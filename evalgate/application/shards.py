@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evalgate.application.batched_evaluation import Numbered
     from evalgate.application.request import JudgeRequest
     from evalgate.application.tools import Tools
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.shard import Shard
     from evalgate.ports.engines import Workshops
     from evalgate.ports.shards import ShardDraft
@@ -118,9 +118,9 @@ class _Share:
         return hashlib.sha256(orjson.dumps(plans)).hexdigest()
 
 
-def digest_of(results: ResultsDoc | None) -> str | None:
+def digest_of(earlier: EarlierRun | None) -> str | None:
     """Which baseline a shard was judged beside."""
-    return None if results is None else hashlib.sha256(orjson.dumps(results)).hexdigest()
+    return None if earlier is None else hashlib.sha256(earlier.fingerprint.encode()).hexdigest()
 
 
 def _fingerprint(batch: Numbered) -> list[Any]:

@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.application.claims import Claim, Overlap
-    from evalgate.application.earlier import Earlier
+    from evalgate.application.earlier import Before, Earlier
     from evalgate.application.judged import JudgedRecord, Option
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
-    from evalgate.models.results import ScenarioDoc
     from evalgate.models.trace import Source, TraceRecord
     from evalgate.models.trials import Shelf
     from evalgate.scoring.golden.rules import GoldenRules
@@ -52,7 +51,7 @@ class _Gathered:
     """
 
     claim: Claim | None
-    earlier: ScenarioDoc | None = None  # in the baseline
+    earlier: Before | None = None  # in the baseline
     places: array[int] = field(default_factory=partial(array, "Q"))
     whole: list[TrialResult] = field(default_factory=list)
     recorded: array[int] = field(default_factory=partial(array, "q"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.application.policies import Policies
     from evalgate.models.approval import Approvals
     from evalgate.models.comparison import Comparison, ScenarioKey
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.results_approvals import ApprovalDoc
     from evalgate.models.weakening import OnWeakening
     from evalgate.ports import BaselineFiles
@@ -82,7 +82,7 @@ def judge_weakening(
     earlier: EarlierRules,
     configuration: Configuration,
     comparison: Comparison,
-    before: ResultsDoc,
+    before: EarlierRun,
     approvals: Sequence[Weakening] = (),
 ) -> Weakenings:
     """All that today's suites, policies and runs demand less; `approvals` are those that were added."""
@@ -90,7 +90,7 @@ def judge_weakening(
     found: list[Weakening] = []
     if old is not None and not earlier.is_same:
         found += weakened(old, configuration, _compared(comparison))
-    counts = Counter({suite["suite"]: len(suite["scenarios"]) for suite in before["suites"]})
+    counts = Counter({suite["suite"]: suite["scenarios"] for suite in before.suites})
     found += [*approvals, *missing_trials(comparison)]
     found += removed(_gone(comparison, before), old, configuration, counts)
     return settled(found, rules, earlier.unknown)
@@ -100,7 +100,7 @@ def weakening_between(
     files: BaselineFiles,
     paths: tuple[str, str],
     comparison: Comparison,
-    before: ResultsDoc,
+    before: EarlierRun,
     policies: Policies,
 ) -> Weakenings:
     """The same for two finished runs, by the suites that each keeps; only the policies given decide."""
@@ -113,9 +113,9 @@ def weakening_between(
     return settled(less, rules, (earlier.unknown or later.unknown) if rules.is_fatal else None)
 
 
-def added_approvals(approvals: Approvals, before: ResultsDoc) -> list[Weakening]:
+def added_approvals(approvals: Approvals, before: EarlierRun) -> list[Weakening]:
     """Approvals that the baseline's run did not have, also those that a pull request only proposes."""
-    known = {_scope(each) for each in before["approvals"] if each["status"] != "proposed"}
+    known = {_scope(each) for each in before.approvals if each["status"] != "proposed"}
     return [
         Weakening(
             "approval_added",
@@ -166,12 +166,7 @@ def _compared(comparison: Comparison) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _gone(comparison: Comparison, before: ResultsDoc) -> Iterator[ScenarioKey]:
+def _gone(comparison: Comparison, before: EarlierRun) -> Iterator[ScenarioKey]:
     """Scenarios that only the baseline has; a recording that nobody could read there was none."""
-    unreadable = {
-        (suite["suite"], each["id"], each["variant"])
-        for suite in before["suites"]
-        for each in suite["scenarios"]
-        if each["verdict"] == "ERROR" and each["location"] is None
-    }
+    unreadable = before.unread_keys()
     yield from (standing.key for standing in comparison.removed if standing.key not in unreadable)

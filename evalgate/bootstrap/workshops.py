@@ -71,7 +71,7 @@ class Workers:
         return self._with(Alone())
 
     def _with(self, engine: Engine) -> Workshop:
-        from evalgate.adapters.baseline_zip import line_of
+        from evalgate.adapters.baseline_spool import line_of
         from evalgate.adapters.trace_formats.batches import BatchedTraces
         from evalgate.ports.engines import Workshop
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.behaviour import Behaviour, Course
     from evalgate.models.comparison import Change, Comparison
-    from evalgate.models.results import ResultsDoc, TrialDoc
+    from evalgate.models.earlier_run import EarlierRun, EarlierTrial
     from evalgate.models.run import Run, ScenarioResult, TrialResult
 
 
@@ -22,48 +22,43 @@ class Beside(NamedTuple):
 
     key: ScenarioKey
     change: Change
-    earlier: Sequence[TrialDoc]
+    earlier: Sequence[EarlierTrial]
     trials: Sequence[TrialResult]
 
 
 class TrialPair(NamedTuple):
     """A trial of the baseline and the one of this run that it is held against."""
 
-    earlier: TrialDoc
+    earlier: EarlierTrial
     trial: TrialResult
 
 
-def not_well(comparison: Comparison, run: Run, before: ResultsDoc) -> Iterator[Beside]:
+def not_well(comparison: Comparison, run: Run, before: EarlierRun) -> Iterator[Beside]:
     """Scenarios that do not pass, or changed for the worse, and have trials on both sides."""
-    stored = {
-        ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): scenario["trials"]
-        for suite in before["suites"]
-        for scenario in suite["scenarios"]
-    }
     for suite in run.suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
             change = comparison.changes.get(key)
-            earlier = stored.get(stored_key(key, stored))
-            if change is not None and earlier and _is_of_interest(scenario, change):
+            if change is None or not _is_of_interest(scenario, change):
+                continue
+            earlier = before.trials_of(stored_key(key, before.places))
+            if earlier:
                 yield Beside(key, change, earlier, scenario.trials)
 
 
-def add_calls(comparison: Comparison, run: Run, before: ResultsDoc) -> None:
+def add_calls(comparison: Comparison, run: Run, before: EarlierRun) -> None:
     """Lays the tool calls of a trial of the baseline beside those of the worst trial of this run."""
     for _, change, earlier, trials in not_well(comparison, run, before):
         alike, worst = pair_of(earlier, trials)
-        change.calls = CallsCompared(
-            alike["trial"], list(alike["tool_calls"]), worst.trial, list(worst.tool_calls)
-        )
+        change.calls = CallsCompared(alike.trial, list(alike.tool_calls), worst.trial, list(worst.tool_calls))
 
 
-def pair_of(earlier: Sequence[TrialDoc], trials: Sequence[TrialResult]) -> TrialPair:
+def pair_of(earlier: Sequence[EarlierTrial], trials: Sequence[TrialResult]) -> TrialPair:
     """The worst trial, and the passed one of the baseline with its number, else the first that passed."""
     ranks = list(map(rank, statuses(trials), column(trials, "score")))
     worst = trials[ranks.index(min(ranks))]
-    passed = [trial for trial in earlier if trial["status"] == "passed"] or earlier
-    return TrialPair(next((trial for trial in passed if trial["trial"] == worst.trial), passed[0]), worst)
+    passed = [trial for trial in earlier if trial.passed] or earlier
+    return TrialPair(next((trial for trial in passed if trial.trial == worst.trial), passed[0]), worst)
 
 
 def rank(status: str, score: float | None) -> tuple[bool, float]:
@@ -76,13 +71,13 @@ def behaviour_of(pair: TrialPair, before: Course, now: Course) -> Behaviour:
     from evalgate.gate.course_difference import course_difference
     from evalgate.models.behaviour import FigureMoved
 
-    found = course_difference(before, now, pair.earlier["trial"], pair.trial.trial)
+    found = course_difference(before, now, pair.earlier.trial, pair.trial.trial)
     earlier, trial = pair
     found.figures = [
-        FigureMoved("score", earlier["score"], trial.score),
-        FigureMoved("cost_usd", earlier["cost_usd"], trial.cost_usd),
-        FigureMoved("latency_seconds", earlier["latency_seconds"], trial.latency_seconds),
-        FigureMoved("total_tokens", earlier.get("total_tokens"), trial.total_tokens),
+        FigureMoved("score", earlier.score, trial.score),
+        FigureMoved("cost_usd", earlier.cost_usd, trial.cost_usd),
+        FigureMoved("latency_seconds", earlier.latency_seconds, trial.latency_seconds),
+        FigureMoved("total_tokens", earlier.total_tokens, trial.total_tokens),
     ]
     return found
 

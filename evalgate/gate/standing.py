@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.models.comparison import ScenarioKey, Standing
@@ -9,17 +10,13 @@ from evalgate.models.run import Verdict
 from evalgate.models.trials import column, statuses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from evalgate.models.results import ResultsDoc, ScenarioDoc, TrialDoc
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.run import Run, ScenarioResult
 
 VERDICTS = frozenset(get_args(Verdict))
-
-Figures = tuple[str, float | None, float | None, float | None, int | None, int]
-"""Status, score, cost, latency, tokens and number of a trial."""
-Amounts = list[float | None]
-Columns = tuple[list[bool], Amounts, Amounts, Amounts, list[int | None], list[int]]
+UNKNOWN: Verdict = "NOT_EVALUABLE"
 FIGURES = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 
 
@@ -36,46 +33,29 @@ def standings_of_run(run: Run) -> dict[ScenarioKey, Standing]:
     return _by_key(standing(suite.name, scenario) for suite in run.suites for scenario in suite.scenarios)
 
 
-def standings_of(document: ResultsDoc) -> dict[ScenarioKey, Standing]:
-    """Every scenario of a stored document.
+def standings_of(earlier: EarlierRun) -> dict[ScenarioKey, Standing]:
+    """Every scenario of an earlier run.
 
     A verdict that this version does not know counts as NOT_EVALUABLE: nothing was learned from it.
     """
-    return _by_key(
-        _stored(suite["suite"], scenario) for suite in document["suites"] for scenario in suite["scenarios"]
-    )
-
-
-def _stored(suite: str, scenario: ScenarioDoc) -> Standing:
-    key, verdict = ScenarioKey(suite, scenario["id"], scenario["variant"]), scenario["verdict"]
-    known = cast("Verdict", verdict) if verdict in VERDICTS else "NOT_EVALUABLE"
-    return Standing(key, known, scenario["score"], *_columns(list(map(_stored_figures, scenario["trials"]))))
-
-
-def _stored_figures(trial: TrialDoc) -> Figures:
-    return (
-        trial["status"],
-        trial["score"],
-        trial["cost_usd"],
-        trial["latency_seconds"],
-        trial.get("total_tokens"),
-        trial["trial"],
-    )
-
-
-def _columns(trials: Sequence[Figures]) -> Columns:
-    """One list a figure instead of one tuple a trial."""
-    if len(trials) == 1:  # the usual run, several times faster this way
-        ((status, score, cost, latency, tokens, number),) = trials
-        return [status == "passed"], [score], [cost], [latency], [tokens], [number]
-    return (
-        [trial[0] == "passed" for trial in trials],
-        [trial[1] for trial in trials],
-        [trial[2] for trial in trials],
-        [trial[3] for trial in trials],
-        [trial[4] for trial in trials],
-        [trial[5] for trial in trials],
-    )
+    of, starts = earlier.trials, earlier.starts
+    known = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN for word in set(earlier.verdicts)}
+    return {
+        key: Standing(
+            key,
+            known[verdict],
+            score,
+            list(of.passed[start:end]),
+            list(of.scores[start:end]),
+            list(of.costs[start:end]),
+            list(of.latencies[start:end]),
+            list(of.tokens[start:end]),
+            list(of.numbers[start:end]),
+        )
+        for key, verdict, score, (start, end) in zip(
+            earlier.keys, earlier.verdicts, earlier.scores, pairwise(starts), strict=True
+        )
+    }
 
 
 def _by_key(standings: Iterable[Standing]) -> dict[ScenarioKey, Standing]:

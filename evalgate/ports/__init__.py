@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.models.check_run import CheckRun
     from evalgate.models.comparison import BaselineInfo
+    from evalgate.models.earlier_run import EarlierRun
     from evalgate.models.pieces import Content
     from evalgate.models.results import ResultsDoc
+    from evalgate.models.standings import StandingsDoc
     from evalgate.models.template_file import TemplateFile
     from evalgate.models.trace import Source, Trace, TraceRecord
     from evalgate.models.triggering_run import TriggeringRun
@@ -109,6 +111,13 @@ class Baseline:
     manifest: dict[str, Any] | None
 
 
+class EarlierBaseline(NamedTuple):
+    """A baseline as a comparison reads it: its run and, from a zip, its manifest."""
+
+    run: EarlierRun
+    manifest: dict[str, Any] | None
+
+
 class BaselineFiles(Protocol):
     """Baselines on disk: a `baseline.zip` or a `results.json`."""
 
@@ -116,6 +125,12 @@ class BaselineFiles(Protocol):
         """Reads one back; raises SettingError (missing, damaged) or OverLimit.
 
         Not `whole`: single assertions are not checked, for a comparison reads none.
+        """
+
+    def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
+        """Reads as much of one as a comparison needs, with its document where it is to be `whole`.
+
+        Raises as `load` does.
         """
 
     def traces(self, path: str) -> Iterator[bytes]:
@@ -162,6 +177,7 @@ class BaselineParts:
     results: bytes
     suites: bytes
     traces: TraceSpool | None
+    standings: StandingsDoc | None = None
 
 
 class OutputFolder(Protocol):

@@ -13,8 +13,15 @@ from evalgate.adapters.terminal import Quiet
 from evalgate.adapters.trace_formats.native.reader import build
 from evalgate.application.judge import Tools
 from evalgate.errors import SettingError, SuiteError
+from evalgate.models.earlier_run import earlier_run
 from evalgate.models.trace_document import to_document
-from evalgate.ports import Baseline
+from evalgate.ports import Baseline, EarlierBaseline
+from evalgate.reporting.exports.standings import (
+    dump_standings,
+    earlier_of,
+    load_standings,
+    standings_of_results,
+)
 from evalgate.suite.files import Defaults, PolicyEntry
 from evalgate.suite.mistakes import Mistakes
 from evalgate.suite.models import Configuration
@@ -26,10 +33,12 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.approval import Approval, ApprovalFile
     from evalgate.models.results import ResultsDoc
+    from evalgate.models.standings import ResultsIdentity
     from evalgate.models.trace import Trace, TraceRecord
     from evalgate.ports import BaselineParts, TraceSpool
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+IDENTITY: ResultsIdentity = {"bytes": 0, "crc32": 0}
 
 
 class SuiteTexts:
@@ -85,6 +94,14 @@ class BaselineShelf:
         if path not in self._shelf:
             raise SettingError(f"no baseline {path}")
         return self._shelf[path]
+
+    def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
+        found = self.load(path)
+        if whole:
+            return EarlierBaseline(earlier_of(found.results, path), found.manifest)
+        written = dump_standings(standings_of_results(found.results), IDENTITY)
+        assert written is not None
+        return EarlierBaseline(earlier_run(load_standings(written, IDENTITY), None, path), found.manifest)
 
     def put(self, path: str, baseline: Baseline) -> None:
         self._shelf[path] = baseline

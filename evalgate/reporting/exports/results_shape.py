@@ -60,13 +60,12 @@ def _document(document: Any) -> None:
         shown = repr(schema[:MAX_SHOWN]) if isinstance(schema, str) else "nothing"
         raise Mistake((), f"its schema says {shown}")
     record(document, fields.DOCUMENT, ())
-    if not _is_moment(document["created_at"]):
-        raise Mistake(("created_at",), "is no RFC 3339 time")
+    check_moment(document, "created_at")
     if document["verdict"] not in VERDICTS:
         raise Mistake(("verdict",), "is none of " + ", ".join(sorted(VERDICTS)))
     if document["summary"] is None and document["verdict"] != "invalid":
         raise Mistake(("summary",), "is null, and only an invalid run has none")
-    _summary(document, ())
+    check_summary(document, ())
     maybe(document, "baseline", fields.BASELINE, ())
     if document["baseline"] is not None:
         _baseline(document["baseline"], ("baseline",))
@@ -88,14 +87,15 @@ def _document(document: Any) -> None:
 
 
 def _baseline(baseline: dict[str, Any], place: Place) -> None:
-    _summary(baseline, place)
+    check_summary(baseline, place)
     maybe(baseline, "drift", fields.DRIFT, place)
     if baseline.get("drift") is not None:
         for _ in records(baseline["drift"], "evaluators", fields.CHANGED_EVALUATOR, (*place, "drift")):
             pass
 
 
-def _summary(parent: dict[str, Any], place: Place) -> None:
+def check_summary(parent: dict[str, Any], place: Place) -> None:
+    """The counts and figures of a run. Raises Mistake."""
     maybe(parent, "summary", fields.SUMMARY, place)
     summary, at = parent["summary"], (*place, "summary")
     if summary is None:
@@ -115,6 +115,14 @@ def _lists(document: dict[str, Any]) -> None:
         maybe(reason, "location", fields.LOCATION, place)
     for removed, place in records(document, "removed", fields.REMOVED, ()):
         bound(removed, "score", 1, place)
+    check_approvals(document)
+    for name, shape in (("unclaimed", fields.UNCLAIMED), ("warnings", fields.WARNING)):
+        for _ in records(document, name, shape, ()):
+            pass
+
+
+def check_approvals(document: dict[str, Any]) -> None:
+    """What was approved. Raises Mistake."""
     for approval, place in records(document, "approvals", approvals_doc.APPROVAL, ()):
         maybe(approval, "location", fields.LOCATION, place)
         maybe(approval, "limit", approvals_doc.LIMIT, place)
@@ -123,9 +131,6 @@ def _lists(document: dict[str, Any]) -> None:
         if approval.get("checks") is not None:
             texts(approval, "checks", place)
         bound(approval, "days_left", MOST_DAYS, place, least=-MOST_DAYS)
-    for name, shape in (("unclaimed", fields.UNCLAIMED), ("warnings", fields.WARNING)):
-        for _ in records(document, name, shape, ()):
-            pass
 
 
 def _weakenings(document: dict[str, Any]) -> None:
@@ -145,11 +150,14 @@ def _cause(change: dict[str, Any], place: Place) -> None:
         maybe(change, "cause", CAUSE, place)
 
 
-def _is_moment(text: str) -> bool:
+def check_moment(document: Mapping[str, Any], name: str) -> None:
+    """A moment with its offset from UTC. Raises Mistake."""
     try:
-        return datetime.fromisoformat(text).tzinfo is not None
+        has_zone = datetime.fromisoformat(document[name]).tzinfo is not None
     except ValueError:
-        return False
+        has_zone = False
+    if not has_zone:
+        raise Mistake((name,), "is no RFC 3339 time")
 
 
 def _scenario(scenario: dict[str, Any], place: Place, *, whole: bool) -> None:
@@ -168,7 +176,7 @@ def _scenario(scenario: dict[str, Any], place: Place, *, whole: bool) -> None:
         record(trial["trace"], fields.TRACE, (*at, "trace"))
         texts(trial, "tool_calls", at)
         if trial.get("pricing") is not None:
-            _pricing(trial["pricing"], (*at, "pricing"))
+            check_pricing(trial["pricing"], (*at, "pricing"))
         if trial.get("golden") is not None:
             from evalgate.reporting.exports.golden_fields import check_golden_trial
 
@@ -218,7 +226,8 @@ def _behaviour(behaviour: dict[str, Any], place: Place) -> None:
             bound(figure, name, LARGEST_AMOUNT, at)
 
 
-def _pricing(pricing: dict[str, Any], place: Place) -> None:
+def check_pricing(pricing: dict[str, Any], place: Place) -> None:
+    """How a cost was computed. Raises Mistake."""
     record(pricing, fields.PRICING, place)
     texts(pricing, "missing_models", place)
     for name in ("usd", *fields.PRICED):

@@ -12,11 +12,13 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.baseline_zip import BaselineZips, ZipLimits
+from evalgate.adapters.baseline_spool import ZipLimits
+from evalgate.adapters.baseline_zip import BaselineZips
 from evalgate.adapters.workspace import Workspace
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
 from evalgate.errors import InvalidInput
+from evalgate.models.pieces import whole
 from evalgate.ports import BaselineParts
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: a}]}]\n"
@@ -30,9 +32,8 @@ def zips(tmp_path):
 
 @pytest.fixture
 def results():
-    return judge(JudgeRequest(commit="c0ffee"), make_tools(SUITE, traces=[make_trace()])).files[
-        "results.json"
-    ]
+    judged = judge(JudgeRequest(commit="c0ffee"), make_tools(SUITE, traces=[make_trace()]))
+    return whole(judged.files["results.json"])
 
 
 def write(zips, path, results, traces=()):
@@ -235,7 +236,7 @@ def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path)
 
 def test_results_of_an_invalid_run__are_no_baseline_whatever_lies_beside_them(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
-    invalid = judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"]
+    invalid = whole(judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"])
     (tmp_path / "out" / "results.json").write_bytes(invalid)
     write(zips, tmp_path / "out" / "baseline.zip", results)
     with pytest.raises(InvalidInput, match="no finished run"):

@@ -59,6 +59,16 @@ def test_a_secret_goes_out_of_every_member_and_the_rest_stays(opened):
     assert members == {"results.json": b"[1]", "traces.jsonl": clean}
 
 
+def test_standings_go_where_anything_had_to(opened):
+    """They belong to the bytes of the results, which may be others now."""
+    members = {"results.json": b'["c0rrect \\"horse\\" battery"]', "standings.json": b"{}"}
+    left = read(without_secrets(opened(archive_of(members))))
+    with zipfile.ZipFile(io.BytesIO(left)) as archive:
+        assert archive.namelist() == ["results.json"]
+    kept = archive_of({"results.json": b"[1]", "standings.json": b"{}"})
+    assert read(without_secrets(opened(kept))) == kept
+
+
 def test_an_entry_without_a_name_is_passed_over(opened):
     made = bytearray(archive_of({"x": SECRET.encode()}))
     for at in (26, made.find(b"PK\x01\x02") + 28):

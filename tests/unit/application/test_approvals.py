@@ -89,12 +89,13 @@ def test_a_mistake_of_the_base_approves_nothing_and_is_a_warning():
 def test_what_a_store_approves_counts_and_weakens_no_gate():
     from evalgate.application.weakening import added_approvals
     from evalgate.models.approval import Approvals
+    from evalgate.reporting.exports.standings import earlier_of
 
     [said] = read_approvals(file())
     stored = replace(said, location=None, provenance=Provenance("shell"))
     found = judged(remembered=(stored,))
     assert (found.exit_code, statuses(found)) == (0, ["active"])
-    before = judged().results
+    before = earlier_of(judged().results)
     assert added_approvals(Approvals((stored,)), before) == []
     assert [each.kind for each in added_approvals(Approvals((said,)), before)] == ["approval_added"]
 

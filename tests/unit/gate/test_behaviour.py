@@ -7,6 +7,7 @@ from run_builders import make_scenario, make_suite, make_trial
 from evalgate.gate.behaviour import add_calls
 from evalgate.models.comparison import Change, Comparison, ScenarioKey
 from evalgate.models.run import Run
+from evalgate.reporting.exports.standings import earlier_of
 
 KEY = ScenarioKey("support", "refund", None)
 EARLIER = [
@@ -28,7 +29,8 @@ def trial(status, number, *calls, score=None):
 
 def compared(run, kind="broken", *, earlier=EARLIER, key=KEY):
     comparison = Comparison({key: Change(kind, "")}, [])
-    add_calls(comparison, run, results([a_suite("support", [a_scenario("refund", trials=earlier)])]))
+    before = results([a_suite("support", [a_scenario("refund", trials=earlier)])])
+    add_calls(comparison, run, earlier_of(before))
     return comparison.changes[key].calls
 
 

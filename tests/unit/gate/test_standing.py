@@ -1,25 +1,23 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
 from evalgate.gate.standing import standing, standings_of, standings_of_run
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import Run
+from evalgate.reporting.exports.standings import earlier_of
+
+if TYPE_CHECKING:
+    from evalgate.models.earlier_run import EarlierRun
 
 
-def document(**scenario: Any) -> Any:
-    trial = {
-        "trial": 0,
-        "status": "passed",
-        "score": 1.0,
-        "cost_usd": 0.25,
-        "latency_seconds": None,
-        "total_tokens": 70,
-    }
-    stored = {"id": "refund", "variant": None, "verdict": "PASS", "score": 1.0, "trials": [trial], **scenario}
-    return {"suites": [{"suite": "support", "scenarios": [stored]}]}
+def earlier(*trials: Any, **scenario: Any) -> EarlierRun:
+    told = {"cost_usd": 0.25, "latency_seconds": None, "total_tokens": 70}
+    kept = [a_trial(number, **told, **each) for number, each in enumerate(trials)]
+    return earlier_of(results([a_suite("support", [a_scenario("refund", trials=kept, **scenario)])]))
 
 
 def test_standing_of_a_scenario_keeps_one_entry_a_trial():
@@ -57,19 +55,22 @@ def test_standings_of_a_run_tell_suites_and_variants_apart():
 
 def test_standings_of_a_document_are_read_back():
     key = ScenarioKey("support", "refund", None)
-    assert standings_of(document()) == {
-        key: Standing(key, "PASS", 1.0, [True], [1.0], [0.25], [None], [70], [0])
+    found = standings_of(earlier({}, {"status": "failed", "score": 0.5}, score=0.75))
+    assert found == {
+        key: Standing(
+            *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1])
+        )
     }
 
 
 def test_document_without_token_counts_leaves_them_unknown():
-    stored = document()
-    del stored["suites"][0]["scenarios"][0]["trials"][0]["total_tokens"]
-    assert next(iter(standings_of(stored).values())).tokens == [None]
+    stored = results([a_suite("support", [a_scenario("refund", trials=[a_trial()])])])
+    stored["suites"][0]["scenarios"][0]["trials"][0].pop("total_tokens", None)
+    assert next(iter(standings_of(earlier_of(stored)).values())).tokens == [None]
 
 
 def test_verdict_word_of_another_version_counts_as_not_evaluable():
-    assert next(iter(standings_of(document(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
+    assert next(iter(standings_of(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
 
 
 def test_scenario_without_trials_has_no_figures():

@@ -1,0 +1,80 @@
+"""Traces on their way into a baseline: on disk, redacted, no more than one can hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import orjson
+
+from evalgate.measures.redaction import redact_value, without_hidden
+from evalgate.models.trace_document import to_document
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.models.trace import Source, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class ZipLimits:
+    """Bytes of a baseline. `slack` is room for what deflate holds back and for the archive's directory."""
+
+    packed: int = 64 * 1024 * 1024
+    unpacked: int = 256 * 1024 * 1024
+    slack: int = 2 * 1024 * 1024
+
+
+class Spool:
+    """Traces of the run on disk, redacted, one a line; more than a baseline can hold is only counted."""
+
+    def __init__(self, limits: ZipLimits) -> None:
+        import tempfile  # a run that leaves no baseline does not pay for it
+
+        self._limits = limits
+        self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
+        self._size = 0
+        self._seen: set[tuple[str, int | None, int | None]] = set()
+        self.left_out = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is kept."""
+        return self.left_out > 0
+
+    def add(self, trace: Trace) -> None:
+        """Keeps one trace; one that two suites read is kept once."""
+        if self._is_new(trace.source):
+            self._keep(line_of(trace))
+
+    def take(self, source: Source, line: bytes | None) -> None:
+        """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
+        if self._is_new(source):
+            self._keep(line if line is None else without_hidden(line))
+
+    def _is_new(self, source: Source) -> bool:
+        place = (source.path, source.line, source.record)
+        is_new = place not in self._seen
+        self._seen.add(place)
+        return is_new
+
+    def _keep(self, line: bytes | None) -> None:
+        if line is None or self.left_out or self._size + len(line) > self._limits.unpacked:
+            self.left_out += 1  # and all after it: what is left out is left out from the end
+            return
+        self._size += len(line)
+        self._file.write(line)
+
+    def lines(self) -> Iterator[bytes]:
+        """What was kept, in order."""
+        self._file.seek(0)
+        yield from self._file
+
+    def close(self) -> None:
+        """Drops what was kept."""
+        self._file.close()
+
+
+def line_of(trace: Trace) -> bytes:
+    """The line of a trace in a baseline: redacted."""
+    return orjson.dumps(redact_value(to_document(trace)), option=orjson.OPT_APPEND_NEWLINE)

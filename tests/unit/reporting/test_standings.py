@@ -1,0 +1,160 @@
+"""What a comparison reads of a run: made of its results, written, and read back as a stranger's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from results_builder import a_scenario, a_suite, a_trial, results
+
+from evalgate.errors import InvalidInput
+from evalgate.models.comparison import ScenarioKey
+from evalgate.models.earlier_run import earlier_run
+from evalgate.records import replace
+from evalgate.reporting.exports.standings import (
+    dump_standings,
+    earlier_of,
+    load_standings,
+    standings_of_results,
+)
+
+IDENTITY: Any = {"bytes": 12, "crc32": 34}
+PRICING = {
+    "table": "genai-prices 1",
+    "usd": 0.5,
+    "known_usd": 0.5,
+    "recorded_usd": 0,
+    "missing_models": [],
+    "usage": None,
+}
+APPROVAL = {
+    "suite": "one",
+    "scenario": "a",
+    "variant": None,
+    "assertion": None,
+    "change": None,
+    "limit": {"score": 0.5},
+    "trace": ["0" * 64],
+    "reason": "known",
+    "who": "ann",
+    "until": "2026-02-01",
+    "status": "active",
+    "message": "is active",
+    "days_left": 30,
+    "location": None,
+}
+
+
+def a_document() -> Any:
+    one = [
+        a_trial(0, tool_calls=["look_up", "pay"], cost_usd=0.5, pricing=PRICING),
+        a_trial(1, "failed", tool_calls=[], cost_usd=None, latency_seconds=None, total_tokens=None),
+    ]
+    one[1]["trace"] |= {"path": one[0]["trace"]["path"], "line": 7}
+    suites = [
+        a_suite("one", [a_scenario("a", "PARTIAL", trials=one, variant="de"), a_scenario("b", "MISSING")]),
+        a_suite("two", [a_scenario("x.json", "ERROR", location=None), a_scenario("c", "LATER")]),
+    ]
+    return results(suites, approvals=[APPROVAL])
+
+
+def written(document: Any) -> bytes:
+    content = dump_standings(standings_of_results(document), IDENTITY)
+    assert content is not None
+    return content
+
+
+def test_standings_say_of_a_run_what_its_results_say():
+    document = a_document()
+    read_back = earlier_run(load_standings(written(document), IDENTITY))
+    assert read_back == replace(earlier_of(document), document=None)
+    assert read_back.verdicts == ["PARTIAL", "MISSING", "ERROR", "LATER"]
+    assert read_back.trials_of(ScenarioKey("one", "a", "de")) == [
+        (0, True, 1.0, 0.5, 2.0, 900, ["look_up", "pay"], ("traces/0.json", None, None)),
+        (1, False, 0.0, None, None, None, [], ("traces/0.json", 7, None)),
+    ]
+    assert read_back.trials_of(ScenarioKey("one", "b", None)) == []
+    assert read_back.trials_of(ScenarioKey("one", "z", None)) == ()
+    assert read_back.unread_keys() == {("two", "x.json", None)}
+    assert read_back.trials.pricing == [PRICING, None, None, None]
+    assert read_back.approvals == document["approvals"]
+
+
+def test_no_single_check_is_kept():
+    assert b"assertions" not in written(a_document())
+
+
+def test_a_column_of_nothing_but_nulls_is_null():
+    columns = orjson.loads(written(results([a_suite("s", [a_scenario("a")])])))
+    assert columns["scenarios"]["variant"] is columns["trials"]["line"] is columns["trials"]["record"] is None
+
+
+def test_a_run_without_scenarios_has_standings_too():
+    assert earlier_run(load_standings(written(results([])), IDENTITY)).keys == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("schema", "evalgate.standings/2", "schema says 'evalgate.standings/2'"),
+        ("created_at", "yesterday", "created_at is no RFC 3339 time"),
+        ("summary", [], "summary is not"),
+        ("summary.scenarios", -1, "summary.scenarios is not between"),
+        ("approvals.0.suite", 1, r"approvals\[0\].suite is not text"),
+        ("texts", {}, "texts is not a list"),
+        ("texts.0", 1, "texts holds a value of another kind"),
+        ("calls.0", "pay", "calls holds a value of another kind"),
+        ("calls.0.0", None, r"calls\[0\] holds something that is not text"),
+        ("suites.0.scenarios", -1, r"suites\[0\].scenarios is not between 0 and 100,000"),
+        ("suites.0.scenarios", 3, "scenarios.id has 4 entries and not 5"),
+        ("suites.0.scenarios", 10**9, r"suites\[0\].scenarios is not between"),
+        ("scenarios.id.0", None, "scenarios.id holds a value of another kind"),
+        ("scenarios.verdict.0", 99, "scenarios.verdict holds a value that is not between"),
+        ("scenarios.verdict.0", True, "scenarios.verdict holds a value of another kind"),
+        ("scenarios.score.0", 1.5, "scenarios.score holds a value that is not between 0 and 1"),
+        ("scenarios.n.0", -1, "scenarios.n holds a value that is not between"),
+        ("scenarios.n.0", 3, "trials.trial has 4 entries and not 5"),
+        ("scenarios.unread.0", 4, "scenarios.unread holds a value that is not between 0 and 3"),
+        ("trials.trial", None, "trials.trial is not a list"),
+        ("trials.passed.0", 1, "trials.passed holds a value of another kind"),
+        ("trials.cost_usd.0", 1e30, "trials.cost_usd holds a value that is not between"),
+        ("trials.total_tokens.0", 1.5, "trials.total_tokens holds a value of another kind"),
+        ("trials.tool_calls.0", -1, "trials.tool_calls holds a value that is not between"),
+        ("trials.path.0", 99, "trials.path holds a value that is not between"),
+        ("trials.line.0", "7", "trials.line holds a value of another kind"),
+        ("trials.pricing.0", [], "trials.pricing holds a value of another kind"),
+        ("trials.pricing.0.usd", -1, r"trials.pricing\[0\].usd is not between"),
+        ("trials", None, "trials is not an object"),
+        ("results.crc32", "34", "results.crc32 is not a whole number"),
+        ("results.crc32", 35, "made of other results"),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_told_with_its_place(place: str, value: Any, told: str):
+    document: Any = orjson.loads(written(a_document()))
+    *path, name = [int(part) if part.isdigit() else part for part in place.split(".")]
+    parent = document
+    for part in path:
+        parent = parent[part]
+    parent[name] = value
+    with pytest.raises(InvalidInput, match=told):
+        load_standings(orjson.dumps(document), IDENTITY)
+
+
+@pytest.mark.parametrize("name", ["results", "suites", "texts", "calls", "scenarios", "trials", "approvals"])
+def test_what_is_missing_is_told(name: str):
+    document: Any = orjson.loads(written(a_document()))
+    del document[name]
+    with pytest.raises(InvalidInput, match=f"{name} is missing"):
+        load_standings(orjson.dumps(document), IDENTITY)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"null", b'{"schema":"evalgate.standings/1"}'])
+def test_what_are_no_standings_is_refused(content: bytes):
+    with pytest.raises(InvalidInput, match=r"^standings\.json is no "):
+        load_standings(content, IDENTITY)
+
+
+def test_more_brackets_than_a_run_would_leave_are_not_even_decoded():
+    with pytest.raises(InvalidInput, match="more values than any run"):
+        load_standings(b'{"calls":[' + b"[]," * 1_000_001 + b"[]]}", IDENTITY)
