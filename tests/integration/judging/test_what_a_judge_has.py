@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,65 @@ def test_it_may_use_so_much(seen, limit, least, most):
 def test_as_a_user_of_its_own_it_may_start_few_processes(tmp_path):
     least, most = look(tmp_path / "downloads", GROUP)["RLIMIT_NPROC"]
     assert 0 <= least <= most <= 256
+
+
+# --- one that is made ready by a process that is about to know secrets ----------------
+
+SECRET = "s3cr3t-of-the-job-that-is-nowhere-else"
+ASKER = f"""
+import json, os, re, sys
+if sys.argv[-1].startswith("--environment="):
+    sys.path[:] = sys.argv[-1].split(os.pathsep)[1:]
+sys.path.insert(0, {str(ROOT)!r})
+from evalgate.adapters.judging.apart import at_work
+from evalgate.bootstrap.clean_start import start_over
+opened = os.open("/etc/hostname", os.O_RDONLY)
+os.set_inheritable(opened, True)
+judge = start_over()
+assert os.environ["TOKEN"].encode() == b"-".join([b"s3cr3t", b"of-the-job-that-is-nowhere-else"])
+[pid] = at_work
+here = f"/proc/{{pid}}/"
+judge.prepare(__import__("evalgate.adapters.judging.bounds", fromlist=["Bounds"]).Bounds(cpu=9, memory=10**9))
+found = 0
+with open(here + "mem", "rb", 0) as memory:
+    for line in open(here + "maps"):
+        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+        if line.split()[1].startswith("r") and "[v" not in line:
+            memory.seek(start)
+            found += memory.read(end - start).count(os.environ["TOKEN"].encode())
+streams = {{name: os.readlink(here + "fd/" + name) for name in os.listdir(here + "fd")}}
+print(json.dumps({{
+    "environ": open(here + "environ").read(), "command": open(here + "cmdline").read(),
+    "found": found, "files": streams,
+}}))
+judge.dismiss()
+"""
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    """What can be seen of a judge while it waits, by root, who may see everything."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may look into another process")
+    script = tmp_path_factory.mktemp("asker") / "asker.py"
+    script.write_text(ASKER)
+    done = subprocess.run(
+        [sys.executable, "-I", script],
+        env={"TOKEN": SECRET, "PATH": os.environ["PATH"]},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    if "PermissionError" in done.stderr:
+        pytest.skip("no process may be looked into here")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_judge_made_ready_holds_no_secret_anywhere_in_its_memory(ready):
+    assert (ready["found"], ready["environ"]) == (0, "")
+    assert SECRET not in ready["command"]
+
+
+def test_a_judge_made_ready_has_streams_that_lead_nowhere_and_one_way_to_hear(ready):
+    assert {ready["files"][stream] for stream in "012"} == {"/dev/null"}
+    assert set(ready["files"]) == {"0", "1", "2", "3"}
+    assert ready["files"]["3"].startswith("pipe:")
