@@ -72,6 +72,9 @@ flags[?@ == `true`]|flags[?@ == `1`]|flags[?@ == `false`]|flags[?@ == `0`]|flags
 grid[?@]|grid[?[0] == `1`]|grid[][?@ > `2`]|grid[*][?@ > `1`]|name[?@]|owner[?@]|missing[?@]|none[?@]
 items[?stock.a > stock.b].id|items[?length(name || '') > `2`].id|items[?id == `1`].tags[]|items[?id][0].name
 items[?id < `3`].{n: name, p: price}|items[?id < `3`].stock.*|items[?not_null(gone)].id|items[?`true`].id
+items[?name == 'pen' && tags == 'blue']|items[?name == 'pen' && town == 'Ulm' || name == 'pad'].id|words[?name == 'fig']
+[owner, items[0]][?name == 'pen' && name == 'pen' && name == 'pen'].id|owner.home[?town == 'Ulm']|items[?name == ''].id
+[owner, owner.home][?name == 'Ada' && 'Ada' == name].home.town|items[?name == 'pen' && missing == ''].id
 items[?'x'].id|items[?`0`].id|items[?''].id|items[?id == `1.0`].name|items[?null == nothing].id
 """
 COMPARISONS = """

@@ -34,26 +34,33 @@ class Assertion:
     warning: str | None = None
     written: Any = None
     dimension: Dimension | None = None
-    passing: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-    """The first finding that passed, with its row: most checks find the very same again and again."""
+    firsts: dict[Outcome, tuple[Finding, AssertionResult]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """The first finding of each outcome with its row: most checks find the very same again and again."""
 
     def find(self, trace: Trace) -> Finding:
         """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
         try:
             return self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
-            return Finding("error", f"the check failed on this trace ({type(error).__name__})")
+            return _crashed(error)
 
     def assess(self, trace: Trace) -> AssertionResult:
         """The finding as a row of the results."""
-        found, passing = self.find(trace), self.passing
-        if passing and passing[0] is found:
-            row: AssertionResult = passing[1]
-            row.is_shared = True
-            return row
+        try:
+            found = self.check(trace)
+        except Exception as error:  # noqa: BLE001  (a crash is a result)
+            found = _crashed(error)
+        outcome, firsts = found[0], self.firsts
+        if outcome in firsts:
+            first, row = firsts[outcome]
+            if first is found:
+                row.is_shared = True
+                return row
+            return self._row(*found)
         row = self._row(*found)
-        if not passing and row.outcome == "passed":
-            passing += found, row
+        firsts[outcome] = found, row
         return row
 
     def _row(
@@ -75,3 +82,7 @@ class Assertion:
             evidence,
             outcome != "not_evaluable" or not self.on_missing_skip,
         )
+
+
+def _crashed(error: Exception) -> Finding:
+    return Finding("error", f"the check failed on this trace ({type(error).__name__})")

@@ -11,10 +11,36 @@ from evalgate.measures.json_values import told_apart
 from evalgate.measures.means import DIGITS
 
 if TYPE_CHECKING:
-    from evalgate.models.run import Outcome
+    from collections.abc import Callable
+
     from evalgate.models.trace import Trace
 
 Amount = Annotated[float, Field(ge=0)]
+
+_NO_COST = Finding("not_evaluable", "cost unknown")
+_NO_LATENCY = Finding("not_evaluable", "latency unknown")
+
+
+def holding(evaluator: Evaluator) -> Finding | None:
+    """The one finding of all traces within a limit: what each measured stands in its trial.
+
+    None where the check is negated, for the trace that fails is then told its figure.
+    """
+    return None if evaluator.negate else Finding("passed", evaluator.label())
+
+
+def within_limit(evaluator: Evaluator, limit: float, words: str) -> Callable[[float], Finding]:
+    """From an amount to whether it is within the limit; `words` tell both."""
+    holds = holding(evaluator)
+
+    def judge(amount: float) -> Finding:
+        is_within = amount <= limit or round(amount - limit, DIGITS) <= 0
+        if is_within and holds is not None:
+            return holds
+        found, most = told_apart(amount, limit)
+        return Finding("passed" if is_within else "failed", words.format(found, most))
+
+    return judge
 
 
 class CostLimit(Evaluator):
@@ -32,16 +58,14 @@ class CostLimit(Evaluator):
 
     def compile(self) -> Check:
         """A comparison that NaN can't pass."""
-        limit = self.max_usd
+        within = within_limit(self, self.max_usd, "cost {} USD, limit {}")
 
         def check(trace: Trace) -> Finding:
             cost = trace.cost["usd"]
-            if cost is None:
-                note = trace.cost.get("note")
-                return Finding("not_evaluable", f"cost unknown: {note}" if note else "cost unknown")
-            outcome: Outcome = "passed" if round(cost - limit, DIGITS) <= 0 else "failed"
-            found, most = told_apart(cost, limit)
-            return Finding(outcome, f"cost {found} USD, limit {most}")
+            if cost is not None:
+                return within(cost)
+            note = trace.cost.get("note")
+            return Finding("not_evaluable", f"cost unknown: {note}") if note else _NO_COST
 
         return check
 
@@ -58,15 +82,10 @@ class LatencyLimit(Evaluator):
 
     def compile(self) -> Check:
         """A comparison that NaN can't pass."""
-        limit = self.max_seconds
+        within = within_limit(self, self.max_seconds, "latency {} s, limit {}")
 
         def check(trace: Trace) -> Finding:
             total_ms = trace.latency["total_ms"]
-            if total_ms is None:
-                return Finding("not_evaluable", "latency unknown")
-            seconds = total_ms / 1000
-            outcome: Outcome = "passed" if round(seconds - limit, DIGITS) <= 0 else "failed"
-            found, most = told_apart(seconds, limit)
-            return Finding(outcome, f"latency {found} s, limit {most}")
+            return _NO_LATENCY if total_ms is None else within(total_ms / 1000)
 
         return check

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from evalgate.evaluators.base import Finding
 from evalgate.evaluators.flaws import FlawedError, suggest
 from evalgate.measures.json_values import as_number, equal, kind, shorten, show
-from evalgate.measures.patterns import Pattern, PatternError, PatternFailedError
+from evalgate.measures.patterns import Pattern, PatternError
 from evalgate.measures.schemas import Schema, SchemaError
 
 Operator = Literal[
@@ -30,7 +29,10 @@ OPERATORS: tuple[str, ...] = get_args(Operator)
 ALIASES = {"le": "lte", "ge": "gte"}
 
 Judge = Callable[[Any], str | None]
-"""From what was found to what is wrong with it; None where it is right."""
+"""From what was found to what is wrong with it; None where it is right.
+
+A search that passed its limit is an error, never a failure: it raises PatternFailedError.
+"""
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "gt": lambda actual, limit: actual > limit,
@@ -66,7 +68,7 @@ def _ordered(operator: str) -> Callable[[Any], Judge]:
             )
 
         def judge(actual: Any) -> str | None:
-            number = as_number(actual)
+            number = actual if type(actual) is int else as_number(actual)
             if number is None:
                 return f"{kind(actual)} {show(actual)} is no number"
             if compare(number, value):
@@ -210,15 +212,3 @@ _MAKERS: dict[str, Callable[[Any], Judge]] = {
     "length": _length,
     "matches_schema": _matches_schema,
 }
-
-
-def apply(judge: Judge, actual: Any, subject: str, passed: Finding) -> Finding:
-    """One judgement as a finding, `passed` where nothing is wrong.
-
-    A search that passed its limit is an error, never a failure.
-    """
-    try:
-        wrong = judge(actual)
-    except PatternFailedError as error:
-        return Finding("error", f"{subject}: {error}")
-    return passed if wrong is None else Finding("failed", f"{subject} is {wrong}")

@@ -8,10 +8,11 @@ from pydantic import BeforeValidator
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
-from evalgate.evaluators.operators import Operator, apply, canonical, judge_for, sign
+from evalgate.evaluators.looking import looking
+from evalgate.evaluators.operators import Operator, canonical, judge_for, sign
 from evalgate.measures.json_values import shorten, show
+from evalgate.measures.patterns import PatternFailedError
 from evalgate.measures.queries import Query, QueryError, QueryFailedError
-from evalgate.models.trace_view import view_of
 
 if TYPE_CHECKING:
     from evalgate.models.trace import Trace
@@ -41,17 +42,19 @@ class QueryAssertion(Evaluator):
     def compile(self) -> Check:
         """Compiles the expression and checks the value; raises FlawedError."""
         query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
-        subject, passed = self.expression, Finding("passed", self.label())
+        look, subject, passed = looking(query), self.expression, Finding("passed", self.label())
+        nothing = Finding("not_evaluable", f"{subject}: path found nothing")
         null_is_evidence = self.operator == "exists"
 
         def check(trace: Trace) -> Finding:
             try:
-                actual = query.search(view_of(trace))
-            except QueryFailedError as error:
+                actual = look(trace)
+                if actual is None and not null_is_evidence:
+                    return nothing
+                wrong = judge(actual)
+            except (QueryFailedError, PatternFailedError) as error:
                 return Finding("error", f"{subject}: {error}")
-            if actual is None and not null_is_evidence:
-                return Finding("not_evaluable", f"{subject}: path found nothing")
-            return apply(judge, actual, subject, passed)
+            return passed if wrong is None else Finding("failed", f"{subject} is {wrong}")
 
         return check
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evalgate.evaluators.flaws import FlawedError
+from evalgate.evaluators.looking import looking
 from evalgate.evaluators.query import compile_query
 from evalgate.measures.json_values import shorten
 from evalgate.measures.outputs import text_of
-from evalgate.models.trace_view import view_of
 
 if TYPE_CHECKING:
     from evalgate.models.trace import Trace
@@ -77,10 +77,10 @@ def _answer(trace: Trace) -> str:
 
 
 def _found_at(path: str) -> Read:
-    query = compile_query(path, "source")
+    look = looking(compile_query(path, "source"))
 
     def read(trace: Trace) -> str:
-        found = query.search(view_of(trace))
+        found = look(trace)
         if found is None:
             raise NoOutputError(f"{shorten(path, 60)}: path found nothing")
         return text_of(found)

@@ -124,7 +124,7 @@ class Wanted:
             return BROKEN
 
     def _judge_status(self, call: ToolCall) -> int:
-        if self.status in ("any", call["status"]):
+        if self.status == "any" or self.status == call["status"]:
             return MATCHES
         return UNKNOWN if call["status"] == "missing" else DIFFERS
 

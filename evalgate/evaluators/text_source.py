@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.looking import Look, answer_of, looking
 from evalgate.evaluators.query import compile_query
 from evalgate.evaluators.shorthands import DEFAULT_PATH
 from evalgate.measures.json_values import kind, shorten, show
 from evalgate.measures.patterns import PatternFailedError
 from evalgate.measures.queries import QueryFailedError
 from evalgate.measures.text_similarity import TooLongError
-from evalgate.models.trace_view import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,13 +48,14 @@ class TextEvaluator(Evaluator):
         """The look for the text, then the check of it; raises FlawedError."""
         judge, read, subject = self.judging(), self._reader(), self.subject()
         is_answer = self.path == DEFAULT_PATH
-        nothing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
+        missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
+        nothing = Finding("not_evaluable", missing)
 
         def check(trace: Trace) -> Finding:
             try:
                 text = read(trace)
                 if text is None:
-                    return Finding("not_evaluable", nothing)
+                    return nothing
                 if not isinstance(text, str):
                     return Finding("failed", f"{subject} is {kind(text)} {show(text)}, which is no text")
                 return judge(text)
@@ -63,11 +64,8 @@ class TextEvaluator(Evaluator):
 
         return check
 
-    def _reader(self) -> Callable[[Trace], Any]:
-        if self.path == DEFAULT_PATH:
-            return lambda trace: trace.response["content"]
-        query = compile_query(self.path, "path")
-        return lambda trace: query.search(view_of(trace))
+    def _reader(self) -> Look:
+        return answer_of if self.path == DEFAULT_PATH else looking(compile_query(self.path, "path"))
 
 
 class TextCondition(TextEvaluator):

@@ -8,10 +8,13 @@ from pydantic import Field
 
 from evalgate.evaluators.base import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
+from evalgate.evaluators.limits import holding
 from evalgate.evaluators.tool_rules import together
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import Trace
+    from collections.abc import Mapping
+
+    from evalgate.models.trace import Trace, Usage
 
 Count = Annotated[int, Field(ge=0)]
 Kind = Literal["total", "input", "output"]
@@ -51,11 +54,27 @@ class TokenLimit(Evaluator):
         limits = self._limits()
         if not limits:
             raise FlawedError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
-        return lambda trace: together([_tokens(trace, kind, limit) for kind, limit in limits.items()])
+        holds = holding(self)
+
+        def check(trace: Trace) -> Finding:
+            usage = trace.usage
+            if holds is not None and _all_within(usage, limits):
+                return holds
+            return together([_tokens(usage, kind, limit) for kind, limit in limits.items()])
+
+        return check
 
 
-def _tokens(trace: Trace, kind: Kind, limit: int) -> Finding:
-    used = trace.usage[_FIGURES[kind]]
+def _all_within(usage: Usage, limits: Mapping[Kind, int]) -> bool:
+    for kind, limit in limits.items():
+        used = usage[_FIGURES[kind]]
+        if used is None or not used <= limit:  # so that what is no number does not pass
+            return False
+    return True
+
+
+def _tokens(usage: Usage, kind: Kind, limit: int) -> Finding:
+    used = usage[_FIGURES[kind]]
     if used is None:
         return Finding("not_evaluable", f"{kind} tokens unknown")
     return Finding("passed" if used <= limit else "failed", f"{kind} tokens {used:,}, limit {limit:,}")

@@ -7,7 +7,9 @@ from contextlib import suppress
 from math import prod
 from time import perf_counter, thread_time
 
-from evalgate.measures.required_text import required_text
+from evalgate.measures.pattern_tokens import tokens
+from evalgate.measures.required_text import longest_run
+from evalgate.measures.search_work import free_length
 
 MAX_LENGTH = 2_000
 MAX_UNROLLED = 100_000
@@ -40,10 +42,11 @@ class PatternFailedError(ValueError):
 class Pattern:
     """One compiled pattern. Once a search, or all slow ones together, took too long, every further one fails.
 
-    `required` is text without which nothing matches; a text that lacks it is not searched.
+    `required` is text without which nothing matches; a text that lacks it is not searched. `free` is the
+    length up to which no text can take long.
     """
 
-    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "required", "source")
+    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "free", "required", "source")
 
     def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
         if len(source) > MAX_LENGTH:
@@ -52,7 +55,8 @@ class Pattern:
 
         if _unrolled(source) > MAX_UNROLLED:
             raise PatternError("the counts in this pattern make it too large")
-        self.source, self.required = source, required_text(source)
+        pieces = tokens(source)
+        self.source, self.required, self.free = source, longest_run(pieces or ()), free_length(pieces)
         self._exhausted = False
         self._slow_seconds = slow_seconds
         try:
@@ -67,6 +71,8 @@ class Pattern:
         """True where the pattern matches somewhere in `text`. Raises PatternFailedError."""
         if self.required not in text:
             return False
+        if len(text) <= self.free:
+            return self._compiled.search(text) is not None
         if self._exhausted:
             raise PatternFailedError("the pattern passed its time limit earlier in this run")
         if len(text) > MAX_SUBJECT:

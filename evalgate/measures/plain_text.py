@@ -21,13 +21,20 @@ _COLOURS = "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"
 # Combining marks are neither word characters nor blanks; symbols are let through by the closer look.
 _MARKS = "[^\\w\\s\x00-\u02ff]{5,}"
 
+_ASCII = bytes(range(128))
+
 # Compiled on first need: most texts are plain ASCII and most runs start, judge and end without these.
 _compiled = cache(re.compile)
 
 
 def without_invisible(text: str) -> str:
     """The text without characters that nobody can see."""
-    return text if text.isascii() else _compiled(_INVISIBLE).sub("", text)
+    if text.isascii():
+        return text
+    invisible = _compiled(_INVISIBLE)
+    # The pattern takes its time with every character, and few of a text are not ASCII.
+    rare = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    return invisible.sub("", text) if invisible.search(rare) else text
 
 
 def visible(text: str) -> str:
@@ -42,7 +49,7 @@ def visible(text: str) -> str:
     text = _compiled(_CONTROLS).sub("\ufffd", _compiled(_BREAKS).sub("\n", text))
     if text.isascii():
         return text
-    return _compiled(_MARKS).sub(_few_marks, _compiled(_INVISIBLE).sub("", text))
+    return _compiled(_MARKS).sub(_few_marks, without_invisible(text))
 
 
 def _few_marks(run: re.Match[str]) -> str:

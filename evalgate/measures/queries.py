@@ -45,9 +45,12 @@ class QueryError(ValueError):
 
 
 class Query:
-    """One compiled expression; one serves a whole run, a search at a time."""
+    """One compiled expression; one serves a whole run, a search at a time.
 
-    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "_path", "expression")
+    `path` are the names that it walks along, where it does nothing else.
+    """
+
+    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "expression", "path")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
@@ -59,12 +62,12 @@ class Query:
         self._is_fixed = found <= FIXED
         self._budget = Budget()
         self._find = _compiled(tree, self._budget)
-        self._path = path_of(tree)
+        self.path = path_of(tree)
 
     def search(self, view: View) -> Any:
         """What the expression finds, None for nothing. Raises QueryFailedError."""
-        if len(self._path) > 1:
-            return _walked(view, *self._path)
+        if len(self.path) > 1:
+            return _walked(view, *self.path)
         return self.search_value(view.whole() if self._needs_whole else view)
 
     def search_value(self, value: Any) -> Any:

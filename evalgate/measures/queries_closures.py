@@ -16,7 +16,7 @@ from evalgate.measures.queries_logic import (
     ordered_to_number,
     ordering,
 )
-from evalgate.measures.queries_tree import Node, cost_of, is_boolean, is_finite, links
+from evalgate.measures.queries_tree import Node, cost_of, is_boolean, is_finite, links, texts_asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,10 +154,17 @@ def _value_projection(compiler: Compiler, node: Node) -> Step:
 
 def _filter_projection(compiler: Compiler, node: Node) -> Step:
     base, body, condition = node["children"]
-    find, holds, spend = compiler.step(base), compiler.condition(condition), compiler.budget.spend
-    if body["type"] == "identity":
-        return loops.kept(find, holds, cost_of(condition), spend)
-    return loops.each_kept(find, holds, compiler.step(body), cost_of(condition) + cost_of(body), spend)
+    find, spend = compiler.step(base), compiler.budget.spend
+    is_whole = body["type"] == "identity"
+    cost = cost_of(condition) + (0 if is_whole else cost_of(body))
+    texts = texts_asked_for(condition)
+    if texts:
+        kept = loops.kept_by_text(find, texts, cost, spend)
+        return kept if is_whole else loops.each(kept, compiler.step(body), 0, spend)
+    holds = compiler.condition(condition)
+    if is_whole:
+        return loops.kept(find, holds, cost, spend)
+    return loops.each_kept(find, holds, compiler.step(body), cost, spend)
 
 
 def _flatten(compiler: Compiler, node: Node) -> Step:

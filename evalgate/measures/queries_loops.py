@@ -131,6 +131,35 @@ def kept(find: Step, holds: Step, cost: int, spend: Spend) -> Step:
     return step
 
 
+def kept_by_text(find: Step, texts: Sequence[tuple[str, str]], cost: int, spend: Spend) -> Step:
+    """The members of a list in which these fields are these texts, as most filters ask."""
+    select = _selecting(texts)
+
+    def step(value: Any) -> Any:
+        members = find(value)
+        if not isinstance(members, list):
+            return None
+        spend(len(members) * cost)
+        try:
+            return select(members)
+        except AttributeError:  # a member that is no object
+            return select([member for member in members if isinstance(member, dict)])
+
+    return step
+
+
+def _selecting(texts: Sequence[tuple[str, str]]) -> Callable[[list[Any]], list[Any]]:
+    (name, text), *others = texts
+    if not others:
+        return lambda members: [member for member in members if member.get(name) == text]
+    (second, other), *more = others
+    if not more:
+        return lambda members: [
+            member for member in members if member.get(name) == text and member.get(second) == other
+        ]
+    return lambda members: [member for member in members if all(member.get(n) == t for n, t in texts)]
+
+
 def each_kept(find: Step, holds: Step, body: Step, cost: int, spend: Spend) -> Step:
     """What `body` finds in each of them."""
 

@@ -65,6 +65,19 @@ def path_of(node: Node) -> tuple[str, ...]:
     return tuple(link["value"] for link in found) if is_path else ()
 
 
+def texts_asked_for(condition: Node) -> list[tuple[str, str]]:
+    """Fields and the texts they must be, where a filter asks for nothing else; empty where it does."""
+    kind, children = condition["type"], condition["children"]
+    if kind == "and_expression":
+        first, second = map(texts_asked_for, children)
+        return [*first, *second] if first and second else []
+    if kind == "comparator" and condition["value"] == "eq":
+        left, right = sorted(children, key=lambda child: child["type"] == "literal")
+        if left["type"] == "field" and right["type"] == "literal" and isinstance(right["value"], str):
+            return [(left["value"], right["value"])]
+    return []
+
+
 def sees_root(node: Node) -> bool:
     """True where the expression looks at the view itself (`@`, `*`) and not only at named sections."""
     kind, children = node["type"], node["children"]

@@ -32,6 +32,25 @@ def test_token_limit__of_unknown_tokens_is_not_evaluable():
     assert outcome({"type": "token_limit", "max_input": 1, "max_output": 1}, half) == "failed"
 
 
+@pytest.mark.parametrize(
+    ("raw", "told", "turned"),
+    [
+        ({"type": "cost_limit", "max_usd": 0.5}, "cost <= 0.5 USD", "cost 0.25 USD, limit 0.5"),
+        ({"type": "latency_limit", "max_seconds": 2}, "latency <= 2 s", "latency 1.5 s, limit 2"),
+        (
+            {"type": "token_limit", "max_total": 2000},
+            "total tokens <= 2,000",
+            "total tokens 1,000, limit 2,000",
+        ),
+    ],
+)
+def test_limit__that_is_kept_names_itself_and_one_that_must_not_be_its_figure(raw, told, turned):
+    trace = make_trace(cost_usd=0.25, latency_seconds=1.5, input_tokens=900, output_tokens=100)
+    assert assess(raw, trace).reason == told
+    found = assess({**raw, "negate": True}, trace)
+    assert (found.outcome, found.reason) == ("failed", f"must not hold: {turned}")
+
+
 def test_token_limit__tells_figure_and_limit():
     reason = assess({"type": "token_limit", "max_total": 10, "max_output": 1}, METERED).reason
     assert reason == "total tokens 1,000, limit 10; output tokens 100, limit 1"

@@ -1,0 +1,85 @@
+"""A check that finds the same of many traces gives them one row, and another row to whatever differs."""
+
+import pytest
+from builders import make_trace
+from judging import compiled
+
+LATE = make_trace(latency_seconds=9)
+UNKNOWN = make_trace(response=None)
+
+
+def fine(number):
+    return make_trace(
+        calls=["search"],
+        response=f"It is done, number {number}.",
+        cost_usd=number / 100,
+        latency_seconds=number / 10,
+        input_tokens=number,
+        output_tokens=1,
+        metadata={"order": number},
+    )
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"type": "output_contains", "value": "done"},
+        {"type": "output_contains", "pattern": r"number \d"},
+        {"regex": r"number \d+\."},
+        {"path": "metadata.order", "gte": 1},
+        {"path": "length(tool_calls[?name == 'search'])", "eq": 1},
+        {"type": "tool_sequence", "sequence": ["search"]},
+        {"type": "tool_called", "tool": "search"},
+        {"type": "cost_limit", "max_usd": 1},
+        {"type": "latency_limit", "max_seconds": 1},
+        {"type": "token_limit", "max_total": 50, "max_input": 40},
+        {"type": "ends_with", "value": "."},
+    ],
+    ids=str,
+)
+def test_traces_that_pass__have_one_row(raw):
+    assertion = compiled(raw)
+    first, *others = [assertion.assess(fine(number)) for number in (1, 2, 3)]
+    assert first.outcome == "passed"
+    assert first.is_shared
+    assert all(row is first for row in others)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"type": "cost_limit", "max_usd": 1},
+        {"type": "latency_limit", "max_seconds": 1},
+        {"path": "metadata.order", "eq": 1},
+        {"regex": "."},
+        {"type": "not_empty"},
+    ],
+    ids=str,
+)
+def test_traces_that_lack_the_same__have_one_row(raw):
+    assertion = compiled(raw)
+    first, second = assertion.assess(make_trace(response=None)), assertion.assess(UNKNOWN)
+    assert first.outcome == "not_evaluable"
+    assert first is second
+
+
+def test_a_row__that_one_trace_has_is_not_shared():
+    assertion = compiled({"type": "latency_limit", "max_seconds": 1})
+    passed, failed, worse = [
+        assertion.assess(each) for each in (fine(1), LATE, make_trace(latency_seconds=10))
+    ]
+    assert [row.is_shared for row in (passed, failed, worse)] == [False, False, False]
+    assert (failed.reason, worse.reason) == ("latency 9 s, limit 1", "latency 10 s, limit 1")
+    assert assertion.assess(fine(2)) is passed
+    assert assertion.assess(LATE) is not failed
+
+
+def test_rows__of_one_outcome_and_different_reasons_stay_apart():
+    assertion = compiled({"type": "tool_sequence", "sequence": ["search", "book"], "mode": "exact"})
+    ways = [["search"], ["book"], ["search"], [], ["book", "search"], ["search"]]
+    rows = [assertion.assess(make_trace(calls=calls)) for calls in ways]
+    fresh = [compiled(assertion.written).assess(make_trace(calls=calls)) for calls in ways]
+    assert rows == fresh
+    assert {row.outcome for row in rows} == {"failed"}
+    assert len({row.reason for row in rows}) == 4
+    assert rows[0] is rows[2] is rows[5]

@@ -1,0 +1,129 @@
+import re
+from re._constants import AT, BRANCH, MAX_REPEAT, MIN_REPEAT, POSSESSIVE_REPEAT, SUBPATTERN
+from re._parser import parse
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from evalgate.measures.pattern_tokens import tokens
+from evalgate.measures.patterns import Pattern
+from evalgate.measures.search_work import LENGTHS, UnknownWorkError, free_length, parsed, work_and_ways
+
+LONGEST = LENGTHS[0]
+
+
+def free(source):
+    return free_length(tokens(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "order 17",
+        r"order [A-Z]\d{6}\b",
+        r"^\d{4}-\d{2}$",
+        "late|lost",
+        "(?:now|later)?",
+        "colou?r",
+        "[abc]",
+        "",
+        "a{2,4}",
+    ],
+)
+def test_pattern__of_a_few_ways_is_searched_freely_in_any_usual_text(source):
+    assert free(source) >= 4_096
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(r"^(a|aa)+$", "(a*)*b", "(?:a+)+b", "(a|b){20}c", "(a{2}){3}", r"(\w)\1", "(?i)late", "(?x) a b"),
+        *(
+            "a{e<=1}",
+            r"\p{L}+",
+            r"\x61",
+            "(?R)?",
+            "a{}",
+            "a{,}",
+            r"\b*a",
+            "^*",
+            "(?P=n)",
+            "a{9}{9}",
+        ),
+        *("(" * 40 + ")" * 40, "a?" * 30 + "a" * 30, "a{900}" * 5, "(a|b|c)" * 12, "a{1,100}a{1,100}b"),
+    ],
+)
+def test_pattern__that_may_take_long_or_is_not_understood_is_never_searched_freely(source):
+    assert free(source) == 0
+
+
+def test_each_repeat_without_end__makes_texts_shorter():
+    one, two, three = free("a*b"), free("a*a*b"), free("a*a*a*b")
+    assert LONGEST > one > two >= three
+    assert free("a+b") == free("a*b")
+    assert free("a{3,}b") == free("a*b")
+
+
+class Engine:
+    """Tries everything, at every place of a text of which each character fits, and counts its steps."""
+
+    def __init__(self, length):
+        self.length, self.steps = length, 0
+
+    def search(self, tree):
+        for start in range(self.length):
+            self.walk(list(tree), start, lambda _: None)
+        return self.steps
+
+    def walk(self, parts, at, then):
+        self.steps += 1
+        if not parts:
+            then(at)
+            return
+        (kind, value), *others = parts
+
+        def rest(at):
+            self.walk(others, at, then)
+
+        if kind is BRANCH:
+            for each in value[1]:
+                self.walk(list(each), at, rest)
+        elif kind is SUBPATTERN:
+            self.walk(list(value[-1]), at, rest)
+        elif kind in {MAX_REPEAT, MIN_REPEAT, POSSESSIVE_REPEAT}:
+            self.repeat(value, 0, at, rest)
+        elif kind is AT or at < self.length:
+            rest(at if kind is AT else at + 1)
+
+    def repeat(self, value, times, at, then):
+        least, most, part = value
+        if times >= least:
+            then(at)
+        if times < most:
+            self.walk(
+                list(part), at, lambda end: self.repeat(value, times + 1, end, then) if end > at else None
+            )
+
+
+PIECES = [*"aab.^$|", "*", "+", "?", "*?", "{2}", "{1,3}", "{2,}", "(", "(?:", ")", ")", "[ab]", r"\d", r"\b"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join), st.integers(1, 5))
+def test_work__is_no_less_than_what_an_engine_does_that_tries_everything(source, length):
+    try:
+        tree, branches = parse(source), parsed(tokens(source))
+    except (re.error, UnknownWorkError):
+        assume(False)
+    work, _ = work_and_ways(branches, length)
+    in_a_step_of_ours = 4  # an engine's part, its repeat and its group are steps of their own
+    assert Engine(length).search(tree) <= in_a_step_of_ours * length * work
+
+
+def test_text__longer_than_the_free_ones_is_searched_all_the_same():
+    pattern = Pattern("a*bc")
+    assert 0 < pattern.free < 1_000
+    for length in (pattern.free - 1, pattern.free, pattern.free + 1, 2 * pattern.free):
+        assert pattern.found_in("a" * (length - 2) + "bc")
+        assert not pattern.found_in("bd" * length + "b-bd")
