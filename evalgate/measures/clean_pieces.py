@@ -9,10 +9,10 @@ from evalgate.measures.redaction import without_hidden
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SEAM = b'"},{"'
+SEAM = b'","'
 """Without a backslash before it, its first quote ends a text: no value lies on both sides of its comma."""
 BEFORE = b"\\"
-CUT = 3
+CUT = 2
 
 
 def clean_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
