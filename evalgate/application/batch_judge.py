@@ -17,7 +17,9 @@ from evalgate.measures.redaction import also_hidden, hide_too
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import TraceRef
 from evalgate.models.trace import DamagedTrace, Trace
+from evalgate.models.trials import Teller
 from evalgate.reporting.exports.bounded import bounded_evidence
+from evalgate.reporting.exports.trial_doc import trial_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluate import TraceChoice
     from evalgate.application.suite_evaluation import Known
     from evalgate.models.trace import TraceRecord
+    from evalgate.models.trials import ToldTrial
     from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
     from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration, Suite
@@ -47,7 +50,8 @@ class Task(NamedTuple):
 class BatchJudge:
     """Judges batches; made once for a run and then sent, or forked, to where the work is done.
 
-    `line_of` makes the line of a trace in a baseline.
+    `line_of` makes the line of a trace in a baseline. With `tells` the documents of trials are made here too;
+    a stranger's would have to be checked field by field.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class BatchJudge:
         choice: TraceChoice,
         source: BatchSource,
         line_of: Callable[[Trace], bytes],
+        *,
+        tells: bool = True,
     ) -> None:
         crossed = {} if choice.crossing is None else choice.crossing.pairs
         self._source, self._line_of = source, line_of
@@ -64,8 +70,10 @@ class BatchJudge:
             _Bench(
                 Pricer(suite.prices, choice.prices),
                 choice.of(suite)[2],
-                _SuiteJudge(suite, choice.earlier, is_watched=True),
-                _SuiteJudge(crossed[suite.name].suite, choice.earlier) if suite.name in crossed else None,
+                _SuiteJudge(suite, choice.earlier, tells=tells, is_watched=True),
+                _SuiteJudge(crossed[suite.name].suite, choice.earlier, tells=tells)
+                if suite.name in crossed
+                else None,
             )
             for suite in configuration.suites
         ]
@@ -144,9 +152,10 @@ class _Bench(NamedTuple):
 class _SuiteJudge:
     """Judges records by one suite, each under every scenario that may have it."""
 
-    def __init__(self, suite: Suite, earlier: Earlier, *, is_watched: bool = False) -> None:
+    def __init__(self, suite: Suite, earlier: Earlier, *, tells: bool, is_watched: bool = False) -> None:
         self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
         self._claims = Claims(suite)
+        self._tell = Teller(trial_line) if tells else None
         self._known: Known = {}
         self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
 
@@ -186,7 +195,14 @@ class _SuiteJudge:
                 course = packer.course(course_of(trace))
                 if is_sure:
                     self._worst[key] = mine
-        return tuple(candidate), packer.trial(trial), course
+        if self._tell is None or trial.golden is not None:
+            return tuple(candidate), packer.trial(trial), course
+        return tuple(candidate), _plain_row(self._tell(trial)), course
+
+
+def _plain_row(told: ToldTrial) -> Row:
+    """As `marshal` takes it."""
+    return *told[:-1], tuple(map(tuple, told.lost)) if told.lost else ()
 
 
 def _part_row(part: PartOfTrace) -> Row:

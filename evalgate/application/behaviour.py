@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.earlier_run import EarlierRun, Place
     from evalgate.models.run import Run, TrialResult
     from evalgate.models.trace import Source, Trace
+    from evalgate.models.trials import ToldTrial
 
 MOST_KEPT = 100
 """Scenarios of which a recording is kept while a run goes on."""
@@ -54,7 +55,7 @@ class Witness:
 
             self.keep(key, trace.source, trial, course_of(trace))
 
-    def keep(self, key: ScenarioKey, source: Source, trial: TrialResult, course: Course) -> None:
+    def keep(self, key: ScenarioKey, source: Source, trial: TrialResult | ToldTrial, course: Course) -> None:
         """Keeps the course of a trial that did worse, where it is the worst of its scenario so far."""
         mine = rank(trial.status, trial.score)
         if self._wants(key, mine):

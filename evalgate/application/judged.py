@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evalgate.models.behaviour import Course
     from evalgate.models.run import TraceRef, TrialResult
     from evalgate.models.trace import Source
+    from evalgate.models.trials import ToldTrial
 
 
 class Option(NamedTuple):
@@ -20,7 +21,7 @@ class Option(NamedTuple):
     """
 
     candidate: Candidate
-    trial: TrialResult | None = None
+    trial: TrialResult | ToldTrial | None = None
     course: Course | None = None
 
 

@@ -15,6 +15,7 @@ from evalgate.models.evaluation import Issue, TurnResult
 from evalgate.models.golden_result import GoldenTrial
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.trace import Source
+from evalgate.models.trials import ToldTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -142,11 +143,10 @@ class Unpacker:
 
     def _option(self, row: Row, ref: TraceRef) -> Option:
         candidate, trial, course = row
-        return Option(
-            Candidate(*candidate),
-            None if trial is None else self._trial(trial, ref, 0),
-            None if course is None else _course(course),
-        )
+        judged: TrialResult | ToldTrial | None = None
+        if trial is not None:
+            judged = ToldTrial._make(trial) if is_told(trial) else self._trial(trial, ref, 0)
+        return Option(Candidate(*candidate), judged, None if course is None else _course(course))
 
     def _trial(self, row: Row, ref: TraceRef, number: int) -> TrialResult:
         checks, calls, golden, *values = row
@@ -257,5 +257,12 @@ def _judged_moved(judged: Row, checks: int, calls: int) -> Row:
     return scenario_id, damage, moved
 
 
+def is_told(trial: Row) -> bool:
+    """Whether a trial's row has its document, and not what that is made of."""
+    return isinstance(trial[0], bytes)
+
+
 def _trial_moved(trial: Row, checks: int, calls: int) -> Row:
+    if is_told(trial):
+        return trial
     return tuple(check + checks for check in trial[0]), trial[1] + calls, *trial[2:]

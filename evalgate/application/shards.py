@@ -66,7 +66,7 @@ def judge_shard(
     plan = Plan(configuration, source, choice, shard.of)
     share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.crossing is not None)
     try:
-        engine.begin(BatchJudge(configuration, choice, source, line_of))
+        engine.begin(BatchJudge(configuration, choice, source, line_of, tells=False))
         for batch, found in Dispatch(plan, engine).found(share):
             tools.progress.advance("traces", len(found["records"]))
             share.take(batch.suite, batch.number, found)

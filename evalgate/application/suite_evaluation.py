@@ -17,7 +17,7 @@ from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
-from evalgate.models.trials import Memory, Trials, TrialStore
+from evalgate.models.trials import Memory, Teller, ToldTrial, Trials, TrialStore
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.trial_doc import trial_line
 from evalgate.scoring.scenario import judge_scenario
@@ -86,7 +86,7 @@ class SuiteEvaluation:
         self, suite: Suite, earlier: Earlier, witness: Witness | None = None, shelf: Shelf | None = None
     ) -> None:
         self._suite = suite
-        self._store = TrialStore(shelf or Memory(), trial_line, trial_of)
+        self._store, self._tell = TrialStore(shelf or Memory(), trial_of), Teller(trial_line)
         self._earlier, self._witness = earlier, witness or Witness()
         self._claims = Claims(suite)
         self._known: Known = {}
@@ -157,7 +157,7 @@ class SuiteEvaluation:
         return home
 
     def _add_damaged(
-        self, trial: TrialResult, fallback_id: str, recorded: int | None, claim: Claim | None
+        self, trial: TrialResult | ToldTrial, fallback_id: str, recorded: int | None, claim: Claim | None
     ) -> None:
         home = (
             self._gather(claim)
@@ -167,13 +167,15 @@ class SuiteEvaluation:
         self._keep(home, trial, recorded, None)
 
     def _keep(
-        self, home: _Gathered, trial: TrialResult, recorded: int | None, started_at: str | None
+        self, home: _Gathered, trial: TrialResult | ToldTrial, recorded: int | None, started_at: str | None
     ) -> None:
         home.note(recorded, started_at)
-        if home.claim is not None and home.claim.scenario.golden is not None:
+        if isinstance(trial, ToldTrial):
+            home.places.append(self._store.take(trial))
+        elif home.claim is not None and home.claim.scenario.golden is not None:
             home.whole.append(trial)
         else:
-            home.places.append(self._store.add(trial))
+            home.places.append(self._store.take(self._tell(trial)))
 
     def count(self) -> int:
         """How many scenarios there are, before any is made; optional ones without trace among them."""

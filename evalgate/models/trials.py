@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from evalgate.models.run import AssertionResult
 
+    _Checked = tuple[tuple[Outcome, ...], tuple["Lost", ...], Sequence[AssertionResult]]
+
 STATUSES: tuple[TrialStatus, ...] = get_args(TrialStatus)
 LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
 """Outcomes of checks that did not pass."""
@@ -70,16 +72,60 @@ class Lost(NamedTuple):
     weight: float
 
 
+class ToldTrial(NamedTuple):
+    """What is kept of a trial: its document but for the number, and what is counted over trials."""
+
+    document: bytes
+    status: TrialStatus
+    score: float | None
+    cost_usd: float | None
+    latency_seconds: float | None
+    total_tokens: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    is_priced: bool
+    outcomes: tuple[Outcome, ...]
+    lost: tuple[Lost, ...]
+
+
+class Teller:
+    """Makes of trials what is kept of them, looking once at what they share; `tell` makes the document."""
+
+    def __init__(self, tell: Callable[[TrialResult], bytes]) -> None:
+        self._tell = tell
+        self._shared: dict[int, _Checked] = {}  # by identity: the checks are kept with what they say
+
+    def __call__(self, trial: TrialResult) -> ToldTrial:
+        """What is kept of one trial."""
+        outcomes, lost, _ = self._shared.get(id(trial.assertions)) or self._checked(trial)
+        return ToldTrial(
+            self._tell(trial),
+            trial.status,
+            trial.score,
+            trial.cost_usd,
+            trial.latency_seconds,
+            trial.total_tokens,
+            trial.input_tokens,
+            trial.output_tokens,
+            trial.pricing is not None,
+            outcomes,
+            lost,
+        )
+
+    def _checked(self, trial: TrialResult) -> _Checked:
+        rows = trial.assertions
+        outcomes = tuple([each.outcome for each in rows])
+        found = outcomes, _NOTHING if LOST.isdisjoint(outcomes) else tuple(_lost(rows)), rows
+        if trial.together is not None and trial.together.is_shared:
+            self._shared[id(rows)] = found
+        return found
+
+
 class TrialStore:
-    """Every trial of a suite, in the order in which they were judged.
+    """Every trial of a suite, in the order in which they were judged; `restore` makes one of its document."""
 
-    `tell` makes the document of a trial as JSON, `restore` the trial of a document.
-    """
-
-    def __init__(
-        self, shelf: Shelf, tell: Callable[[TrialResult], bytes], restore: Callable[[bytes], TrialResult]
-    ) -> None:
-        self._shelf, self._tell, self._restore = shelf, tell, restore
+    def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult]) -> None:
+        self._shelf, self._restore = shelf, restore
         self._starts, self._sizes = array("Q"), array("I")
         self._statuses = bytearray()
         self._amounts = tuple(array("d") for _ in _AMOUNTS)
@@ -87,7 +133,6 @@ class TrialStore:
         self._priced = bytearray()
         self._mixes, self._mix_numbers = array("I"), dict[tuple[Outcome, ...], int]()
         self._lost, self._lost_numbers = array("I"), {_NOTHING: 0}
-        self._shared: dict[int, tuple[int, int, Sequence[AssertionResult]]] = {}
         self.numbers = array("q")
         self._figures: dict[str, Sequence[float]] = {
             "trial": self.numbers,
@@ -96,42 +141,26 @@ class TrialStore:
         }
         self.stale: dict[int, str] = {}
 
-    def add(self, trial: TrialResult) -> int:
-        """Keeps a trial; its place."""
-        return self.keep(trial, self._tell(trial))
-
-    def keep(self, trial: TrialResult, document: bytes) -> int:
-        """Keeps a trial of which a document tells already, but for its number."""
+    def take(self, told: ToldTrial) -> int:
+        """Keeps a trial, whose number is still to come; its place."""
+        document, status, score, cost, seconds, tokens, given, answered, is_priced, mix, lost = told
         place = len(self._sizes)
         self._starts.append(self._shelf.put(document))
         self._sizes.append(len(document))
-        self._statuses.append(_CODES[trial.status])
+        self._statuses.append(_CODES[status])
         scores, costs, latencies = self._amounts
-        scores.append(_nan if (score := trial.score) is None else score)
-        costs.append(_nan if (cost := trial.cost_usd) is None else cost)
-        latencies.append(_nan if (seconds := trial.latency_seconds) is None else seconds)
-        total, given, answered = self._counts
-        total.append(_UNKNOWN if (count := trial.total_tokens) is None else count)
-        given.append(_UNKNOWN if (count := trial.input_tokens) is None else count)
-        answered.append(_UNKNOWN if (count := trial.output_tokens) is None else count)
-        self._priced.append(trial.pricing is not None)
-        self.numbers.append(trial.trial)
-        shared = self._shared.get(id(trial.assertions))
-        if shared is None:
-            shared = self._numbers_of(trial)
-        self._mixes.append(shared[0])
-        self._lost.append(shared[1])
+        scores.append(_nan if score is None else score)
+        costs.append(_nan if cost is None else cost)
+        latencies.append(_nan if seconds is None else seconds)
+        total, inputs, outputs = self._counts
+        total.append(_UNKNOWN if tokens is None else tokens)
+        inputs.append(_UNKNOWN if given is None else given)
+        outputs.append(_UNKNOWN if answered is None else answered)
+        self._priced.append(is_priced)
+        self.numbers.append(0)
+        self._mixes.append(self._mix_numbers.setdefault(mix, len(self._mix_numbers)))
+        self._lost.append(self._lost_numbers.setdefault(lost, len(self._lost_numbers)))
         return place
-
-    def _numbers_of(self, trial: TrialResult) -> tuple[int, int, Sequence[AssertionResult]]:
-        """The numbers of the outcomes of its checks, and of what did not pass among them."""
-        rows, mixes, losses = trial.assertions, self._mix_numbers, self._lost_numbers
-        mix = tuple([each.outcome for each in rows])
-        lost = _NOTHING if LOST.isdisjoint(mix) else tuple(_lost(rows))
-        found = mixes.setdefault(mix, len(mixes)), losses.setdefault(lost, len(losses)), rows
-        if trial.together is not None and trial.together.is_shared:
-            self._shared[id(rows)] = found
-        return found
 
     def document(self, place: int) -> bytes:
         """The whole document of a trial."""
@@ -174,7 +203,7 @@ class TrialStore:
 
     def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
         """The checks that did not pass, of each of some trials."""
-        known = list(self._lost_numbers)
+        known = [tuple(Lost(*each) for each in lost) for lost in self._lost_numbers]
         return (known[self._lost[place]] for place in places)
 
 

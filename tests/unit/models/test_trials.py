@@ -13,6 +13,7 @@ from evalgate.application.stored_trial import trial_of
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.trials import (
     Memory,
+    Teller,
     Trials,
     TrialStore,
     column,
@@ -65,8 +66,11 @@ TRIALS = st.builds(
 
 
 def stored(trials: list[TrialResult]) -> Trials:
-    store = TrialStore(Memory(), trial_line, trial_of)
-    return Trials(store, [store.add(trial) for trial in trials])
+    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line)
+    places = [store.take(tell(trial)) for trial in trials]
+    for place, trial in enumerate(trials):
+        store.numbers[place] = trial.trial
+    return Trials(store, places)
 
 
 def scenario(trials):

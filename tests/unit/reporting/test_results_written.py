@@ -9,7 +9,7 @@ import pytest
 from evalgate.application.stored_trial import trial_of
 from evalgate.models.pieces import whole
 from evalgate.models.run import TraceRef, TrialResult
-from evalgate.models.trials import Memory, Trials, TrialStore
+from evalgate.models.trials import Memory, Teller, Trials, TrialStore
 from evalgate.reporting.exports.results_written import AT_ONCE, written
 from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs, trial_line
 from tests.results_builder import a_scenario, a_suite, results
@@ -23,8 +23,11 @@ def some_trials(count: int) -> list[TrialResult]:
 
 
 def kept(trials: list[TrialResult]) -> Trials:
-    store = TrialStore(Memory(), trial_line, trial_of)
-    return Trials(store, [store.add(trial) for trial in trials])
+    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line)
+    places = [store.take(tell(trial)) for trial in trials]
+    for place, trial in enumerate(trials):
+        store.numbers[place] = trial.trial
+    return Trials(store, places)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, AT_ONCE, AT_ONCE + 1])
