@@ -61,26 +61,3 @@ class Evaluator(Settings):
     @abstractmethod
     def label(self) -> str:
         """A short name for reports, where the suite gives none."""
-
-
-def negated(check: Check) -> Check:
-    """Swaps passed and failed; what could not be judged stays what it is."""
-
-    def swapped(trace: Trace) -> Finding:
-        found = check(trace)
-        if found.outcome == "passed":
-            return Finding("failed", f"must not hold: {found.reason}", _swapped(found.evidence))
-        if found.outcome == "failed":
-            return Finding("passed", f"does not hold, as demanded: {found.reason}", _swapped(found.evidence))
-        return found
-
-    return swapped
-
-
-_OPPOSITE = {"success": "failure", "failure": "success"}
-
-
-def _swapped(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The evidence with its verdict, if that says no more than passed or failed, swapped too."""
-    opposite = _OPPOSITE.get((evidence or {}).get("verdict", ""))
-    return evidence if evidence is None or opposite is None else {**evidence, "verdict": opposite}

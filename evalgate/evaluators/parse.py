@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from evalgate.evaluators import groups, own
 from evalgate.evaluators.assertion import Assertion
-from evalgate.evaluators.base import Evaluator, Settings, negated
+from evalgate.evaluators.base import Evaluator, Settings
 from evalgate.evaluators.flaws import MOST_TOLD, Flaw, FlawedError, Path, flaws_of, suggest
 from evalgate.evaluators.registry import KINDS, evaluator_class, known_kinds
 from evalgate.evaluators.shorthands import GROUPS, Canonical, ShorthandError, canonical
@@ -68,14 +68,18 @@ class Parser:
         if settings is None or check is None or len(self.flaws) > told:
             return None
         warning = getattr(settings, "warning", None)
-        label = settings.label() if isinstance(settings, Evaluator) else settings.type
+        label = settings.label() if isinstance(settings, Evaluator) else None
+        if settings.negate:
+            from evalgate.evaluators.negated import negated
+
+            check = negated(check, label)
         return Assertion(
-            name=settings.name or label,
+            name=settings.name or label or settings.type,
             type=settings.type,
             weight=settings.weight,
             required=settings.required,
             on_missing_skip=settings.on_missing == "skip",
-            check=negated(check) if settings.negate else check,
+            check=check,
             location=self._place(path),
             warning=warning() if warning else None,
             written=raw,

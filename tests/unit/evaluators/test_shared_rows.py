@@ -34,6 +34,10 @@ def fine(number):
         {"type": "latency_limit", "max_seconds": 1},
         {"type": "token_limit", "max_total": 50, "max_input": 40},
         {"type": "ends_with", "value": "."},
+        {"not": {"type": "contains", "value": "sorry"}},
+        {"type": "output_contains", "value": "sorry", "negate": True},
+        {"not": {"path": "metadata.order", "gt": 3}},
+        {"not": {"type": "cost_limit", "max_usd": 0.001}},
     ],
     ids=str,
 )
@@ -61,6 +65,31 @@ def test_traces_that_lack_the_same__have_one_row(raw):
     first, second = assertion.assess(make_trace(response=None)), assertion.assess(UNKNOWN)
     assert first.outcome == "not_evaluable"
     assert first is second
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        ({"not": {"type": "contains", "value": "sorry"}}, 'answer contains "sorry"'),
+        ({"not": {"path": "metadata.order", "gt": 3}}, "metadata.order > 3"),
+        (
+            {"not": {"all_of": [{"type": "contains", "value": "sorry"}]}},
+            'answer contains "sorry": answer does not',
+        ),
+    ],
+)
+def test_what_must_not_hold__and_does_not_is_told_in_the_words_of_the_check(raw, told):
+    row = compiled(raw).assess(fine(1))
+    assert row.reason.startswith(f"does not hold, as demanded: {told}")
+
+
+def test_what_must_not_hold__keeps_evidence_of_its_own():
+    raw = {"type": "tool_sequence", "sequence": ["book"], "negate": True}
+    row = compiled(raw).assess(fine(1))
+    assert row.outcome == "passed"
+    assert row.evidence == {"alignment": [["book", None], [None, "search"]], "more": 0}
+    raw = {"type": "output_contains", "value": "sorry", "negate": True}
+    assert compiled(raw).assess(fine(1)).evidence == {"verdict": "success"}
 
 
 def test_a_row__that_one_trace_has_is_not_shared():
