@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -19,6 +20,7 @@ from fakes.runner import ENTRYPOINT
 pytestmark = pytest.mark.shared
 
 TRACED = re.compile(r"(\d+) +(\w+)\((.*)")
+TOKEN, PLANTED = "ghs_planted4in7the9environment", "value-of-a-variable-9f2c7d51"
 CALLS = "execve,connect,sendto,exit_group"
 OUR_OWN_MACHINE = re.compile(r"AF_UNIX|AF_UNSPEC")
 
@@ -54,9 +56,10 @@ def forked_by(parent):
     return found
 
 
-def judges_of(folder):
-    """Whether somebody judges in a folder: he notes what he reads."""
-    return [each for each in folder.glob("evalgate-*/judge-*/reading") if each.stat().st_size]
+def judges_in(folder):
+    """The notes of judges that have begun to read traces."""
+    notes = folder.glob("evalgate-*/judge-*/reading")
+    return [each for each in notes if b"refund.json" in each.read_bytes()]
 
 
 def is_alive(pid):
@@ -66,25 +69,91 @@ def is_alive(pid):
     return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes can't be listed here")
-def test_a_job_that_is_cancelled_takes_its_judge_along(runner, workspace, tmp_path):
+@pytest.fixture
+def judging(runner, workspace, tmp_path):
+    """A job whose judge is at work on patterns that take long: its process and the judge's number."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("processes can't be listed here")
     slow = "".join(f"      - {{regex: '(a|a)+(a|{one})+(a|a)+$'}}\n" for one in "abcdefgh")
     (workspace / "evals/support.yaml").write_text(SUITE + slow)
     record(workspace, trace(content="a" * 40 + "b"))
-    environ = {**runner.environment(token=""), "RUNNER_TEMP": str(tmp_path), "INPUT_BASELINE": "none"}
-    process = subprocess.Popen([sys.executable, ENTRYPOINT], env=environ, stdout=subprocess.PIPE)
+    environ = {**runner.environment(token=TOKEN), "RUNNER_TEMP": str(tmp_path), "INPUT_BASELINE": "none"}
+    environ |= {"INPUT_COMMENT": "off", "SOME_VALUE": PLANTED}
+    command = [sys.executable, "-I", ENTRYPOINT]
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, cwd=workspace)
     until = time.monotonic() + 20
-    while not judges_of(tmp_path) and process.poll() is None and time.monotonic() < until:
+    while not judges_in(tmp_path) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
-    assert judges_of(tmp_path), "no judge has begun"
+    assert judges_in(tmp_path), "no judge has begun"
     [judge] = forked_by(process.pid)
+    yield process, judge
+    process.kill()
+    process.communicate()
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(judge, signal.SIGKILL)
 
+
+def test_a_job_that_is_cancelled_takes_its_judge_and_its_folder_along(judging, tmp_path):
+    process, judge = judging
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
 
     assert process.returncode == 128 + signal.SIGTERM
     assert not is_alive(judge)
     assert list(tmp_path.glob("evalgate-*")) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_judge_that_is_ended_is_exit_code_2_that_names_what_it_was_reading(judging, workspace, number):
+    process, judge = judging
+    os.kill(judge, number)
+    printed, _ = process.communicate(timeout=20)
+    assert process.returncode == 2, printed
+    assert b"while it was reading traces/refund.json for evals/support.yaml" in printed
+    results = json.loads((workspace / ".evalgate/results.json").read_text())
+    assert results["reasons"][0]["code"] == "over_limit"
+
+
+def memory_of(pid):
+    """All that a process can read of its own memory; skips where nobody may look into it."""
+    found = []
+    try:
+        places = Path(f"/proc/{pid}/maps").read_text().splitlines()
+        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+            for place in places:
+                start, end = (int(each, 16) for each in place.split()[0].split("-"))
+                with contextlib.suppress(OSError, OverflowError, ValueError):
+                    memory.seek(start)
+                    found.append(memory.read(end - start))
+    except PermissionError:
+        pytest.skip("only root may look into the memory of a process that is private")
+    return b"".join(found)
+
+
+def test_the_memory_of_a_judge_never_held_a_value_of_the_environment(judging):
+    process, judge = judging
+    assert Path(f"/proc/{judge}/environ").read_bytes() == b""
+    held, known = memory_of(judge), memory_of(process.pid)
+    assert b"evals/support.yaml" in held
+    for secret in (TOKEN.encode(), PLANTED.encode()):
+        assert secret in known
+        assert secret not in held
+    opened = [str(each.readlink()) for each in Path(f"/proc/{judge}/fd").iterdir()]
+    assert not [path for path in opened if "environment" in path or path.startswith(("pipe", "socket"))]
+
+
+def test_nothing_of_the_workspace_and_nothing_the_environment_names_is_run(runner, workspace, tmp_path):
+    for name in ("sitecustomize", "usercustomize", "json", "yaml", "regex", "evalgate", "signal", "typing"):
+        (workspace / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    lies = {
+        name: str(workspace) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPLATLIBDIR")
+    }
+    lies |= {"PYTHONSTARTUP": str(workspace / "json.py"), "PYTHONINSPECT": "1", "PYTHONWARNINGS": "error"}
+    environ = {**runner.environment(token=""), "INPUT_BASELINE": "none", **lies}
+    command = [sys.executable, "-I", ENTRYPOINT]
+    done = subprocess.run(command, env=environ, cwd=workspace, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.fixture

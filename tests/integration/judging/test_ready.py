@@ -1,0 +1,152 @@
+"""A judge that was made ready: forked before there was a secret, asked once, and gone whatever becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalgate.adapters.judging.apart import GROUP, at_work, end_all, start, wait_for
+from evalgate.adapters.judging.bounds import Bounds
+from evalgate.adapters.judging.place import Place
+from evalgate.adapters.judging.ready import make_ready
+from evalgate.bootstrap.judge_life import live_ready
+from evalgate.errors import OverLimit
+
+BOUNDS = Bounds(cpu=20, memory=1_000_000_000, wall=30)
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "downloads").mkdir()
+    return Place(tmp_path / "downloads" / "judge", None, GROUP)
+
+
+def look_around(ears):
+    """A life that tells what it was given, and what it was told."""
+    opened = Path("/proc/self/fd")
+    seen = {
+        "files": sorted(
+            int(each.name) for each in opened.iterdir() if each.is_char_device() or each.is_fifo()
+        ),
+        "streams": [str((opened / str(stream)).readlink()) for stream in (0, 1, 2)],
+        "leads": os.getsid(0) == os.getpid() == os.getpgid(0),
+        "handled": [signal.getsignal(number) is signal.SIG_DFL for number in (signal.SIGTERM, signal.SIGINT)],
+        "blocked": list(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+    }
+    os.write(1, b"nobody hears this")
+    with os.fdopen(ears, "rb") as words:
+        seen["told"] = words.read().decode().splitlines()
+    Path(seen["told"][-1], "answer.json").write_text(json.dumps(seen))
+    os._exit(0)
+
+
+def test_it_keeps_no_file_but_its_ears_and_hears_its_bounds_user_and_folder(place, capfd):
+    with Path(os.devnull).open() as ours:
+        judge = make_ready(look_around)
+        assert ours.fileno() > 2
+    judge.prepare(Bounds(cpu=7, memory=9, spare=3), ["json"])
+    wait_for(judge.begin(place.path, 60_700), place, BOUNDS)
+
+    assert json.loads(place.answer()) == {
+        "files": [0, 1, 2, 3],
+        "streams": ["/dev/null"] * 3,
+        "leads": True,
+        "handled": [True, True],
+        "blocked": [],
+        "told": ["7 3 9 json", "60700", place.path],
+    }
+    assert capfd.readouterr() == ("", "")
+
+
+def test_whom_nobody_asks_ends_by_himself():
+    judge = make_ready(live_ready)
+    os.close(judge._words)
+    _, status = os.waitpid(judge._pid, 0)
+    at_work.discard(judge._pid)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_who_is_prepared_and_then_not_asked_ends_by_himself():
+    judge = make_ready(live_ready)
+    judge.prepare(BOUNDS, ["json"])
+    os.close(judge._words)
+    _, status = os.waitpid(judge._pid, 0)
+    at_work.discard(judge._pid)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.parametrize("leave", [lambda judge: judge.dismiss(), lambda _: end_all()])
+def test_who_is_sent_away_is_gone(leave):
+    judge = make_ready(live_ready)
+    leave(judge)
+    assert judge._pid not in at_work
+    with pytest.raises(ChildProcessError):
+        os.waitpid(judge._pid, os.WNOHANG)
+
+
+def test_one_that_was_ended_before_it_was_asked_is_input_that_can_not_be_used(place):
+    judge = make_ready(live_ready)
+    os.kill(judge._pid, signal.SIGKILL)
+    os.waitid(os.P_PID, judge._pid, os.WEXITED | os.WNOWAIT)
+    judge.prepare(BOUNDS)
+    with pytest.raises(OverLimit, match="judging was ended by the system"):
+        wait_for(judge.begin(place.path, None), place, BOUNDS)
+
+
+def test_memory_that_does_not_last_for_loading_is_told(place):
+    judge = make_ready(live_ready)
+    judge.prepare(Bounds(cpu=20, memory=1_000_000), ["decimal", "sqlite3", "xml.dom.minidom"])
+    with pytest.raises(OverLimit, match="memory"):
+        wait_for(judge.begin(place.path, None), place, Bounds(memory=1_000_000, wall=30))
+
+
+# --- one that ends before its time -------------------------------------------------
+
+READING = "printf evals/s.yaml > reading;"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["", "printf '{\"resul' > answer.json;", "printf '{\"refused\": []}' > answer.json;"],
+    ids=["nothing said", "half an answer", "a whole answer"],
+)
+@pytest.mark.parametrize("number", ["KILL", "TERM", "XCPU", "SEGV"])
+def test_one_that_is_ended_at_any_stage_is_told_with_what_it_was_reading(place, script, number):
+    program = ["/bin/sh", "-c", f"cd {place.path}; {READING} {script} kill -{number} $$"]
+    with pytest.raises(OverLimit, match=r"judging .* while it was reading evals/s\.yaml"):
+        wait_for(start(program), place, BOUNDS)
+
+
+def test_one_that_was_stopped_is_ended_when_its_time_is_up(place):
+    pid = start(["/bin/sh", "-c", f"cd {place.path}; {READING} kill -STOP $$"])
+    with pytest.raises(OverLimit, match=r"longer than 1 seconds while it was reading evals/s\.yaml"):
+        wait_for(pid, place, Bounds(wall=1))
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+FORKS = """
+import os, sys
+from evalgate.adapters.judging.bounds import become
+user = int(sys.argv[1])
+if os.geteuid() == 0 and not user:
+    os.setresuid(60_701, 60_701, 60_701)
+become(user or None, 60_700)
+try:
+    os.fork()
+except BlockingIOError:
+    os._exit(42)
+os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("user", [0, *([60_700] if os.geteuid() == 0 else [])])
+def test_a_judge_begins_no_other_process(user):
+    done = subprocess.run([sys.executable, "-c", FORKS, str(user)], check=False)
+    assert done.returncode == 42
