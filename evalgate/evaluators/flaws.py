@@ -154,6 +154,7 @@ _EXPLANATIONS = {
     "string_too_short": "must have characters, at least {min_length}",
     "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "has a character that is not allowed here",
+    "unseen": "must have no characters that nobody can see",
 }
 
 

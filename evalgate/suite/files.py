@@ -33,7 +33,27 @@ def _a_path(value: str) -> str:
     return value
 
 
-Id = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=MAX_ID_LENGTH)]
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def _seen(value: str) -> str:
+    """A name that is on a screen what it is: two that look the same are the same."""
+    if not value.isprintable():
+        from unicodedata import category
+
+        if not _UNSEEN.isdisjoint(map(category, value)):
+            from pydantic_core import PydanticCustomError
+
+            raise PydanticCustomError("unseen", "has characters that nobody can see")
+    return value
+
+
+Id = Annotated[
+    str,
+    BeforeValidator(_number_as_text),
+    Field(min_length=1, max_length=MAX_ID_LENGTH),
+    AfterValidator(_seen),
+]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
 Globs = Annotated[
@@ -117,7 +137,7 @@ class VariantEntry(Closed):
     action: Annotated[str, Field(min_length=1, max_length=512)] | None = None
 
 
-VariantName = Annotated[str, Field(min_length=1, max_length=100)]
+VariantName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_seen)]
 Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIANTS)]
 
 
@@ -180,7 +200,7 @@ class SuiteFile(Closed):
     """
 
     version: Version = 1
-    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = None
+    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_seen)] | None = None
     description: Text | None = None
     traces: Globs | None = None
     format: str | None = None

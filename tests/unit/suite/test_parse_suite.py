@@ -143,6 +143,33 @@ def test_mistake__is_told_with_its_place_and_a_remedy(text, place, part):
     assert any(line.startswith(place) and part in line for line in told), told
 
 
+@pytest.mark.parametrize(
+    "unseen", ["\\u202e", "\\u200b", "\\u00ad", "\\U000e0041", "\\0", "\\n", "\\e[31m", "\\ue000", "\\u2028"]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "suite: s\nscenarios: [{id: NAME, assertions: [{contains: x}]}]\n",
+        "suite: s\nscenarios: [{id: a, match: {scenario_id: NAME}, assertions: [{contains: x}]}]\n",
+        "suite: NAME\n" + BODY,
+        "suite: s\nvariants: {NAME: {}}\n" + BODY,
+    ],
+    ids=["scenario", "match", "suite", "variant"],
+)
+def test_mistake__name_with_characters_that_nobody_can_see(text, unseen):
+    told = problems("version: 1\ntraces: ['*.json']\n" + text.replace("NAME", f'"a{unseen}b"'))
+    assert any("nobody can see" in line for line in told), told
+
+
+@pytest.mark.parametrize(
+    "name", ["caf\u00e9", "\u540d\u524d", "\u0627\u0633\u0645", "\U0001f600", "a\u00a0b", "a | b [x] {y}"]
+)
+def test_name__of_any_script__is_fine(name):
+    text = f'version: 1\ntraces: ["*.json"]\nsuite: "{name}"\nscenarios: [{{id: "{name}", assertions: [{{contains: x}}]}}]\n'
+    suite, told, _ = parse(text)
+    assert (suite.name, told) == (name, [])
+
+
 def test_mistakes__of_a_whole_file_are_told_at_once():
     told = problems(
         HEAD
