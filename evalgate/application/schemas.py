@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import abc
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from evalgate.errors import SettingError
@@ -90,7 +91,7 @@ def _of_type(kind: Any) -> dict[str, Any]:
     if kind in _SIMPLE:
         return {"type": _SIMPLE[kind]}
     arguments = get_args(kind)
-    if get_origin(kind) is list:
+    if get_origin(kind) in {list, abc.Sequence}:
         return {"type": "array", "items": _of_type(arguments[0])}
     if get_origin(kind) is dict:
         return {"type": "object"}
