@@ -10,6 +10,7 @@ import pytest
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
 from evalgate.bootstrap import verbs
+from evalgate.models.pieces import pieces_of
 from evalgate.settings.limits import Limits
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -41,9 +42,11 @@ def calls_of(folder: Path, suite: str, count: int) -> int:
     sys.setprofile(count_call)
     try:
         judged = judge(request, tools)
+        written = sum(map(len, pieces_of(judged.files["results.json"])))
     finally:
         sys.setprofile(before)
     assert judged.exit_code == 0
+    assert written > count
     return called
 
 
