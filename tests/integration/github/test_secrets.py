@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def everything(runner, workspace):
         return code, "\n".join([*printed, *(Path(path).read_text() for path in (*files, *left))])
 
     return go
+
+
+def test_both_tokens_of_the_job_are_masked_with_their_base64_before_anything_is_said(hub, runner):
+    environ, console = runner.environment(debug="true"), io.StringIO()
+    run(environ, Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]), Budget(pace=0.02))
+    lines = console.getvalue().splitlines()
+    tokens = (TOKEN, hub.info.runtime_token)
+    forms = [form for each in tokens for form in (each, base64.b64encode(each.encode()).decode())]
+    assert sorted(lines[: len(forms)]) == sorted(f"::add-mask::{form}" for form in forms)
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
