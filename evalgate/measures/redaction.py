@@ -25,6 +25,7 @@ _SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
 _AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
 _LONG_RUN = b"\x01" * SHORTEST_SHAPE
+_LARGE = 100_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
 
@@ -134,7 +135,8 @@ def _is_ordinary(text: str) -> bool:
     if not text.isascii():
         return False
     flat = text.encode()
-    return _LONG_RUN not in flat.translate(_AS_RUNS) and not may_have_context(flat)
+    has_run = len(flat) >= SHORTEST_SHAPE and _LONG_RUN in flat.translate(_AS_RUNS)
+    return not has_run and not may_have_context(flat)
 
 
 def _recognised(text: str) -> list[Span]:
@@ -142,7 +144,7 @@ def _recognised(text: str) -> list[Span]:
     flat = text.encode("ascii", "replace")
     found: list[Span] = []
     if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
-        for prefix in set(_any_prefix().findall(runs)):
+        for prefix in _prefixes_in(runs):
             found.extend(_BY_PREFIX[prefix].spans(flat, prefix))
     if may_have_context(flat):
         lowered = flat.lower()
@@ -150,6 +152,14 @@ def _recognised(text: str) -> list[Span]:
             if word in lowered:
                 found.extend(context.spans(flat, lowered, word))
     return found
+
+
+def _prefixes_in(runs: bytes) -> Iterable[bytes]:
+    """The prefixes that occur: looked for together, or one by one in a text of which each look takes long."""
+    if len(runs) < _LARGE:
+        return set(_any_prefix().findall(runs))
+    characters = frozenset(runs)
+    return [prefix for prefix in _BY_PREFIX if characters.issuperset(prefix) and prefix in runs]
 
 
 @cache

@@ -30,6 +30,7 @@ _UNKNOWN = -(2**63)
 _AMOUNTS = ("score", "cost_usd", "latency_seconds")
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _nan = float("nan")
+_AT_ONCE = 10_000
 _NOTHING: tuple[Lost, ...] = ()
 _TRACE = b'"trace":{'
 
@@ -158,8 +159,8 @@ class TrialStore:
         outputs.append(_UNKNOWN if answered is None else answered)
         self._priced.append(is_priced)
         self.numbers.append(0)
-        self._mixes.append(self._mix_numbers.setdefault(mix, len(self._mix_numbers)))
-        self._lost.append(self._lost_numbers.setdefault(lost, len(self._lost_numbers)))
+        self._mixes.append(_number_of(mix, self._mix_numbers))
+        self._lost.append(_number_of(lost, self._lost_numbers) if lost else 0)
         return place
 
     def document(self, place: int) -> bytes:
@@ -207,6 +208,13 @@ class TrialStore:
         return (known[self._lost[place]] for place in places)
 
 
+def _number_of(value: Any, known: dict[Any, int]) -> int:
+    number = known.get(value)
+    if number is None:
+        number = known[value] = len(known)
+    return number
+
+
 class Column(Sequence[Any]):
     """One figure of some trials, where no second copy is made of what a store has; None is unknown."""
 
@@ -228,7 +236,12 @@ class Column(Sequence[Any]):
         return _told(self._values[self._places[index]])
 
     def __iter__(self) -> Iterator[Any]:
-        return map(_told, map(self._values.__getitem__, self._places))
+        values, places = self._values, self._places
+        for start in range(0, len(places), _AT_ONCE):
+            yield from [
+                value if value == value and value != _UNKNOWN else None  # noqa: PLR0124  (NaN is not)
+                for value in map(values.__getitem__, places[start : start + _AT_ONCE])
+            ]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)

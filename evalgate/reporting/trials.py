@@ -30,7 +30,7 @@ def seconds_of(scenario: ScenarioDoc) -> float:
     """Known seconds of all trials."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return sum(seconds or 0.0 for seconds in column(trials.trials, "latency_seconds"))
+        return float(sum(filter(None, column(trials.trials, "latency_seconds"))))
     return sum(trial["latency_seconds"] or 0.0 for trial in trials)
 
 

@@ -46,7 +46,9 @@ def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def whole(number: int | None) -> int | None:
     """A count that every JSON reader can hold."""
-    return None if number is None else max(-_LARGEST, min(_LARGEST, number))
+    if number is None or -_LARGEST <= number <= _LARGEST:
+        return number
+    return _LARGEST if number > 0 else -_LARGEST
 
 
 def _bounded(value: Any, depth: int) -> Any:
