@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evalgate.models.trace import Response
+
 
 class Glance(NamedTuple):
     """Most checks ask no more of a conversation than this; `read` makes the rest when something does.
@@ -19,5 +21,8 @@ class Glance(NamedTuple):
     """Names of the calls, in order."""
     messages: int
     turns: int
+    response: Response
+    instructions: str | None
+    """What the system said first."""
     read: Callable[[], tuple[list[Any], list[Any]]]
     """The messages and the tool calls, see models.trace."""

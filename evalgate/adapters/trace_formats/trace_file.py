@@ -142,14 +142,19 @@ class TraceFile:
         if self._format.together:
             yield from self._lines_together(self._format, lines)
             return
-        path, name = self._file.path, self._format.name
+        path, name, at_once = self._file.path, self._format.name, self._format.reader.at_once
+        sha256 = hashlib.sha256
         for number, data in lines:
             value = self._decoded(number, data)
             if isinstance(value, DamagedTrace):
                 yield value
             elif data is not None:
-                source = Source(path, name, number, None, hashlib.sha256(data).hexdigest())
-                yield from self._of_line(self._format, value, source, len(data))
+                source = Source(path, name, number, None, sha256(data).hexdigest())
+                trace = None if at_once is None else at_once(value, source)
+                if trace is None:
+                    yield from self._of_line(self._format, value, source, len(data))
+                else:
+                    yield trace
 
     def _lines_together(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
         """A damaged line is told by itself: what it said is missing from the recording."""

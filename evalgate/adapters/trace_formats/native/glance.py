@@ -7,11 +7,13 @@ at a tenth of the price. Whatever is not plain is left to it.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.trace_formats.contents import read_content
 from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER
+from evalgate.adapters.trace_formats.native.messages import ABOVE_ARGUMENTS, CALL_FIELDS, result_content
 from evalgate.adapters.trace_formats.native.plain import read_plain
-from evalgate.adapters.trace_formats.strict_json import CONTAINERS, require_shallow
+from evalgate.adapters.trace_formats.strict_json import require_shallow
 from evalgate.errors import TraceError
 from evalgate.models.glance import Glance
 
@@ -20,106 +22,94 @@ if TYPE_CHECKING:
 
 MOST = 10_000
 """Messages and calls beyond which a conversation is not plain."""
-ABOVE_ARGUMENTS = 5
-OF_RESULT = 3
-"""Fields that every result has: role, tool_call_id and content."""
+OF_MESSAGE, OF_RESULT, OF_CALL = 2, 3, len(CALL_FIELDS)
+"""How many fields they have: role and content, a result its tool_call_id too."""
 
 
-class Plain(NamedTuple):
-    """A plain conversation: what was seen of it, its last answer, and what the system said first."""
-
-    glance: Glance
-    response: Response
-    instructions: str | None
-
-
-class _NotPlain(Exception):
+class NotPlain(Exception):
     """Something that has to be read with care."""
 
 
-def glance_at(document: dict[str, Any]) -> Plain | None:
+def glance_at(document: dict[str, Any]) -> Glance | None:
     """What one look tells, None where the messages have to be read with care."""
     messages = document.get("messages")
     if type(messages) is not list or not 0 < len(messages) <= MOST or "tool_calls" in document:
         return None
-    called: list[str] = []
-    waiting: set[str] = set()
-    turns, response = 0, None
     try:
-        for index, message in enumerate(messages):
-            role = message["role"]
-            if role == "tool":
-                _look_at_result(message, waiting)
-            elif role == "assistant":
-                if _has_words(message, called, waiting):
-                    response = index
-            else:
-                turns += _is_input(message, role)
-        first = messages[0]
-    except (_NotPlain, LookupError, TypeError, TraceError):
+        return _look_at(messages)
+    except (NotPlain, LookupError, TypeError, TraceError):
         return None
+
+
+# Most of the time that reading takes is spent here: what nearly every message is, is asked in place.
+def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
+    called: list[str] = []
+    waiting: set[str | None] = set()
+    turns, answer, answered, instructions = 0, None, None, None
+    for index, message in enumerate(messages):
+        role, content = message["role"], message["content"]
+        if role == "tool":
+            call_id, seconds = message.get("tool_call_id"), message.get("duration_seconds")
+            waiting.remove(call_id)
+            is_timed = type(seconds) is float and 0 <= seconds <= LARGEST_NUMBER
+            if len(message) != OF_RESULT + is_timed or type(content) is not str or call_id is None:
+                _look_at_result(message, content)
+            continue
+        if type(content) is not str and content is not None:
+            content, _ = read_content(content, "content")
+        if role == "assistant":
+            if content:
+                answer, answered = index, content
+            if len(message) != OF_MESSAGE:
+                _look_at_calls(message, called, waiting)
+        elif content is None or len(message) != OF_MESSAGE:
+            raise NotPlain
+        elif role == "user":
+            turns += 1
+        elif role != "system":
+            raise NotPlain
+        elif not index:
+            instructions = content
     if waiting or len(called) > MOST:
-        return None
-    glance = Glance(called, len(messages), turns, partial(read_plain, messages))
-    return Plain(
-        glance, _response(messages, response), first["content"] if first["role"] == "system" else None
-    )
+        raise NotPlain
+    response: Response = {"content": answered, "finish_reason": None, "message_index": answer}
+    return Glance(called, len(messages), turns, response, instructions, partial(read_plain, messages))
 
 
-def _look_at_result(message: dict[str, Any], waiting: set[str]) -> None:
-    waiting.remove(message["tool_call_id"])
-    if type(message["content"]) is not str:
-        raise _NotPlain
-    if len(message) == OF_RESULT:
-        return
-    rest = len(message) - OF_RESULT
+def _look_at_result(message: dict[str, Any], content: Any) -> None:
+    """A result with more than text and how long it took."""
     seconds, code = message.get("duration_seconds"), message.get("exit_code")
+    rest = len(message) - OF_MESSAGE - ("tool_call_id" in message)
     if seconds is not None:
         rest -= (type(seconds) is float or type(seconds) is int) and 0 <= seconds <= LARGEST_NUMBER
     if code is not None:
         rest -= type(code) is int and -LARGEST_COUNT <= code <= LARGEST_COUNT
     if rest and rest != (type(message.get("name")) is str) + (type(message.get("is_error")) is bool):
-        raise _NotPlain
+        raise NotPlain
+    if type(content) is not str:
+        result_content(content)
 
 
-def _has_words(message: dict[str, Any], called: list[str], waiting: set[str]) -> bool:
-    """True where an assistant's message has text; its calls begin to wait for their results."""
-    content = message["content"]
-    if type(content) is not str and content is not None:
-        raise _NotPlain
-    if len(message) > 2:  # noqa: PLR2004  (role and content)
-        calls = message["tool_calls"]
-        if type(calls) is not list or len(message) > 3:  # noqa: PLR2004  (and tool_calls)
-            raise _NotPlain
-        for call in calls:
-            call_id, name, arguments = call["id"], call["name"], call["arguments"]
-            if (
-                type(call_id) is not str
-                or call_id in waiting
-                or type(name) is not str
-                or not name
-                or type(arguments) is not dict
-                or len(call) > 3  # noqa: PLR2004  (these three)
-            ):
-                raise _NotPlain
-            if not CONTAINERS.isdisjoint(map(type, arguments.values())):
+def _look_at_calls(message: dict[str, Any], called: list[str], waiting: set[str | None]) -> None:
+    """The calls of an assistant's message begin to wait for their results."""
+    calls = message["tool_calls"]
+    if type(calls) is not list or len(message) != OF_MESSAGE + 1 or None in waiting:
+        raise NotPlain
+    for call in calls:
+        name, arguments, call_id = call["name"], call["arguments"], call.get("id")
+        if type(name) is not str or not name or type(arguments) is not dict or call_id in waiting:
+            raise NotPlain
+        if type(call_id) is not str or len(call) != OF_CALL:
+            _require_alone(call, calls, waiting)
+        for value in arguments.values():
+            if type(value) is not str and (type(value) is dict or type(value) is list):
                 require_shallow(arguments, ABOVE_ARGUMENTS)
-            waiting.add(call_id)
-            called.append(name)
-    return bool(content)
+                break
+        waiting.add(call_id)
+        called.append(name)
 
 
-def _is_input(message: dict[str, Any], role: Any) -> bool:
-    """True for a user's message, False for one of the system."""
-    if type(message["content"]) is not str or len(message) > 2:  # noqa: PLR2004  (role and content)
-        raise _NotPlain
-    if role == "user":
-        return True
-    if role == "system":
-        return False
-    raise _NotPlain
-
-
-def _response(messages: list[dict[str, Any]], index: int | None) -> Response:
-    content = None if index is None else messages[index]["content"]
-    return {"content": content, "finish_reason": None, "message_index": index}
+def _require_alone(call: dict[str, Any], calls: list[Any], waiting: set[str | None]) -> None:
+    """Raises for a call that has no id, unless the next result can only be its own."""
+    if call.get("id") is not None or waiting or len(calls) > 1 or not CALL_FIELDS.issuperset(call):
+        raise NotPlain

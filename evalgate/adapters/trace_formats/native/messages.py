@@ -130,7 +130,7 @@ def _add_result(
     called_id, tool = recorded.get("tool_call_id"), recorded.get("name")
     if type(called_id) is not str or type(tool) is not str:
         called_id, tool = text(called_id, "tool_call_id"), text(tool, "name")
-    words, parts = (content, None) if type(content) is str else _result_content(content)
+    words, parts = (content, None) if type(content) is str else result_content(content)
     message, call = conversation.answer(called_id, tool, words)
     message["parts"] = parts
     if call is not None and type(content) is dict:
@@ -141,7 +141,7 @@ def _add_result(
         _add_rest(message, recorded, unknown)
 
 
-def _result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
+def result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
     """A result that is an object is kept as one, and as text for those who search it."""
     if type(content) is not dict:
         return read_content(content, "content")

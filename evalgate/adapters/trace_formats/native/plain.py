@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.trace_formats.contents import read_content
 from evalgate.adapters.trace_formats.conversation import BLANK_CALL, BLANK_MESSAGE, failed
 from evalgate.adapters.trace_formats.figures import milliseconds
+from evalgate.adapters.trace_formats.native.messages import result_content
 
 if TYPE_CHECKING:
     from evalgate.models.trace import Message, ToolCall
@@ -15,27 +17,30 @@ def read_plain(recorded: list[dict[str, Any]]) -> tuple[list[Message], list[Tool
     """What `messages.read_conversation` makes of the same messages."""
     messages: list[Message] = []
     calls: list[ToolCall] = []
-    waiting: dict[str, ToolCall] = {}
+    waiting: dict[str | None, ToolCall] = {}
     turn = step = 0
     for said in recorded:
-        role = said["role"]
+        role, content = said["role"], said["content"]
         turn += role == "user"
         message: Message = {
             **BLANK_MESSAGE,
             "index": len(messages),
             "turn": turn,
             "role": role,
-            "content": said["content"],
+            "content": content,
             "tool_calls": [],
         }
         messages.append(message)
         if role == "tool":
-            _answer(message, waiting.pop(said["tool_call_id"]), said)
-        elif role == "assistant":
+            _answer(message, waiting.pop(said.get("tool_call_id")), said)
+            continue
+        if type(content) is not str and content is not None:
+            message["content"], message["parts"] = read_content(content, "content")
+        if role == "assistant":
             step += 1
             if "tool_calls" in said:
                 for call in _called(message, said["tool_calls"], len(calls), step):
-                    waiting[call["id"] or ""] = call
+                    waiting[call["id"]] = call
                     calls.append(call)
     return messages, calls
 
@@ -45,7 +50,7 @@ def _called(message: Message, asked: list[dict[str, Any]], first: int, step: int
     references = message["tool_calls"]
     calls: list[ToolCall] = []
     for index, wanted in enumerate(asked, first):
-        call_id, name, arguments = wanted["id"], wanted["name"], wanted["arguments"]
+        call_id, name, arguments = wanted.get("id"), wanted["name"], wanted["arguments"]
         references.append({"id": call_id, "name": name, "arguments": arguments})
         calls.append(
             {
@@ -66,7 +71,13 @@ def _answer(message: Message, call: ToolCall, said: dict[str, Any]) -> None:
     message["tool_call_id"] = call["id"]
     message["tool_name"] = said.get("name") or call["name"]
     call["status"] = "ok"
-    call["result"] = call["result_text"] = said["content"]
+    content = said["content"]
+    call["result"] = call["result_text"] = content
+    if type(content) is not str:
+        message["content"], message["parts"] = result_content(content)
+        call["result_text"] = message["content"]
+        if type(content) is not dict:
+            call["result"] = message["content"]
     call["exit_code"] = said.get("exit_code")
     seconds = said.get("duration_seconds")
     if seconds is not None:

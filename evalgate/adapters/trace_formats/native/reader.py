@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.trace_formats.conversation import first_instructions
 from evalgate.adapters.trace_formats.fields import FieldError, count, identifier, mapping, text, time
 from evalgate.adapters.trace_formats.native import parts
+from evalgate.adapters.trace_formats.native.at_once import read_at_once
 from evalgate.adapters.trace_formats.native.glance import glance_at
 from evalgate.adapters.trace_formats.native.messages import read_conversation
-from evalgate.adapters.trace_formats.native.spellings import settle_spellings
+from evalgate.adapters.trace_formats.native.spellings import SCENARIO_KEY, settle_spellings
 from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
 from evalgate.adapters.trace_formats.shapes import Identity, Reader, identity
 from evalgate.adapters.trace_formats.strict_json import require_shallow, shown
-from evalgate.models.trace import SCHEMA, Response, Trace
+from evalgate.models.trace import SCHEMA, Response, Source, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.trace import Warning_
-
-SCENARIO_KEY = "evalgate.scenario.id"
 
 Read = Callable[[Any, str], Any]
 
@@ -63,7 +62,6 @@ NOT_KEPT = frozenset({"run_id", "models", "resource", "spans"})
 KNOWN = FIELDS.keys() | READ_ELSEWHERE | NOT_KEPT
 
 
-NONE_YET: list[Any] = []
 NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
 
 
@@ -85,8 +83,7 @@ def build(record: Any) -> Trace:
     if plain is None:
         trace, said = _read_with_care(document, unknown)
     else:
-        trace = Trace("", NONE_YET, NONE_YET, plain.response, system_instructions=plain.instructions)
-        trace.put_off(plain.glance)
+        trace = Trace.unread(plain, Source())
         _fill(trace, document, unknown)
     settle_spellings(trace, document)
     _settle_scenario(trace)
@@ -159,4 +156,5 @@ READER = Reader(
     build=build,
     identify=identify,
     split=split,
+    at_once=read_at_once,
 )

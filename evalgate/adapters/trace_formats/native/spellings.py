@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace import Trace
 
 TOLERANCE = 1e-9
+SCENARIO_KEY = "evalgate.scenario.id"
 
 
 def settle_spellings(trace: Trace, document: dict[str, Any]) -> None:
@@ -25,7 +26,7 @@ def settle_spellings(trace: Trace, document: dict[str, Any]) -> None:
     if document.get("scores") is not None:
         _settle_scores(trace, document)
     if trace.latency["total_ms"] is None and document.get("latency") is None:
-        _clock(trace)
+        clock(trace)
 
 
 def _settle_cost(trace: Trace, document: dict[str, Any]) -> None:
@@ -59,7 +60,8 @@ def _settle_scores(trace: Trace, document: dict[str, Any]) -> None:
             raise FieldError("scores", "and `evaluations` differ")
 
 
-def _clock(trace: Trace) -> None:
+def clock(trace: Trace) -> None:
+    """Takes the latency from the times where both are told."""
     total = milliseconds_between(trace.started_at, trace.ended_at)
     if total is not None:
         trace.latency = {"total_ms": total, "source": "timestamps"}

@@ -67,7 +67,7 @@ def damaged(draw) -> list[Any]:
         elif deed == "repeat":
             messages.insert(at, copy.deepcopy(messages[at]))
         elif deed == "replace":
-            messages[at] = draw(ODD)
+            messages[at] = copy.deepcopy(draw(ODD))
         else:
             target = messages[at]
             calls = target.get("tool_calls") if isinstance(target, dict) else None
@@ -76,7 +76,7 @@ def damaged(draw) -> list[Any]:
             if isinstance(target, dict):
                 key = draw(st.sampled_from([*target, draw(KEYS)]))
                 if draw(st.booleans()):
-                    target[key] = draw(ODD)
+                    target[key] = copy.deepcopy(draw(ODD))
                 else:
                     target.pop(key, None)
     return messages
@@ -92,12 +92,12 @@ def test_what_is_glanced_at_is_what_careful_reading_finds(messages):
 
     assert not unknown.found
     assert not conversation.warnings()
-    assert found.glance.called == [call["name"] for call in conversation.calls]
-    assert found.glance.messages == len(conversation.messages)
-    assert found.glance.turns == conversation.messages[-1]["turn"]
+    assert found.called == [call["name"] for call in conversation.calls]
+    assert found.messages == len(conversation.messages)
+    assert found.turns == conversation.messages[-1]["turn"]
     assert found.response == conversation.response()
     assert found.instructions == first_instructions(conversation.messages)
-    assert found.glance.read() == (conversation.messages, conversation.calls)
+    assert found.read() == (conversation.messages, conversation.calls)
     assert all(call["status"] != "missing" for call in conversation.calls)
     assert all(call["requestor"] == "assistant" for call in conversation.calls)
 

@@ -1,0 +1,149 @@
+"""A plain native line into a finished trace in one go: nearly all lines of a large recording are plain.
+
+What `building.record_of` would make of it without a word of complaint is made here at a third of the price.
+Whatever is not plain is left to it: it alone says what is right and what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER, amount, text, time
+from evalgate.adapters.trace_formats.figures import finish_reason, milliseconds, recorded_scores, total_tokens
+from evalgate.adapters.trace_formats.native import parts
+from evalgate.adapters.trace_formats.native.glance import NotPlain, glance_at
+from evalgate.adapters.trace_formats.native.parts import TOKENS
+from evalgate.adapters.trace_formats.native.spellings import SCENARIO_KEY, clock
+from evalgate.adapters.trace_formats.origin import ORIGIN_KEYS
+from evalgate.adapters.trace_formats.strict_json import require_shallow
+from evalgate.errors import TraceError
+from evalgate.models.trace import MAX_ID_LENGTH, SCHEMA, Trace, unknown_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.models.trace import Latency, Source, Usage
+
+ID_DIGITS = 32
+NO_USAGE = unknown_usage()
+AS_SAID = frozenset({"stop", "tool_calls", "content_filter", None})
+USUAL = frozenset(
+    {
+        *("schema", "trace_id", "scenario_id", "trial", "model", "provider", "messages", "usage", "cost_usd"),
+        *("latency_seconds", "finish_reason", "metadata"),
+    }
+)
+
+
+def _total(value: Any, path: str) -> Latency:
+    return {"total_ms": amount(value, path), "source": "recorded"}
+
+
+RARE: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
+    "conversation_id": ("conversation_id", text),
+    "name": ("name", text),
+    "system_instructions": ("system_instructions", text),
+    "commit": ("commit", text),
+    "agent_hash": ("agent_hash", text),
+    "agent": ("agent", parts.free_mapping),
+    "status": ("status", parts.status),
+    "error": ("error", parts.error),
+    "started_at": ("started_at", time),
+    "ended_at": ("ended_at", time),
+    "tool_definitions": ("tool_definitions", parts.free_mappings),
+    "scores": ("evaluations", recorded_scores),
+    "tags": ("tags", parts.tags),
+    "duration_ms": ("latency", _total),
+}
+"""Fields that few traces have, with what they become and how they are read."""
+SAY_MORE = frozenset({SCENARIO_KEY, *ORIGIN_KEYS})
+"""Metadata that stands for a field of the trace."""
+
+
+def read_at_once(document: Any, source: Source) -> Trace | None:
+    """The trace, None where it has to be read with care."""
+    if type(document) is not dict or document.get("schema") != SCHEMA:
+        return None
+    glance = glance_at(document)
+    if glance is None:
+        return None
+    trace = Trace.unread(glance, source)
+    try:
+        _add_usual(trace, document)
+        if not USUAL.issuperset(document):
+            _add_rest(trace, document)
+    except (NotPlain, TraceError):
+        return None
+    return trace
+
+
+# As in `glance._look_at`: nearly every trace has all of these, and each is asked in place.
+def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, PLR0912
+    get = document.get
+    scenario_id, trial, reason = get("scenario_id"), get("trial"), get("finish_reason")
+    trace_id, model, provider = get("trace_id"), get("model"), get("provider")
+    if type(scenario_id) is not str or not 0 < len(scenario_id) <= MAX_ID_LENGTH:
+        raise NotPlain
+    if trial is not None and (type(trial) is not int or not 0 <= trial <= LARGEST_COUNT):
+        raise NotPlain
+    for said in (trace_id, model, provider, reason):
+        if type(said) is not str and said is not None:
+            raise NotPlain
+    trace.scenario_id, trace.trial, trace.model, trace.provider = scenario_id, trial, model, provider
+    trace.trace_id = trace_id or (trace.source.sha256 or "")[:ID_DIGITS]
+    trace.finish_reason = reason if reason in AS_SAID else _finish_reason(reason)
+    usage, usd, seconds, metadata = get("usage"), get("cost_usd"), get("latency_seconds"), get("metadata")
+    if usage is not None:
+        trace.usage = _usage(usage)
+    if usd is not None:
+        if type(usd) is not float or not 0 < usd <= LARGEST_NUMBER:
+            raise NotPlain
+        trace.cost = {"usd": usd, "source": "recorded"}
+    if seconds is not None:
+        if (type(seconds) is not float and type(seconds) is not int) or not 0 <= seconds <= LARGEST_NUMBER:
+            raise NotPlain
+        trace.latency = {"total_ms": milliseconds(float(seconds)), "source": "recorded"}
+    if metadata is not None:
+        if type(metadata) is not dict or not SAY_MORE.isdisjoint(metadata):
+            raise NotPlain
+        for value in metadata.values():
+            if type(value) is not str and (type(value) is dict or type(value) is list):
+                require_shallow(metadata, 1)
+                break
+        trace.metadata = metadata
+
+
+def _finish_reason(recorded: str | None) -> str | None:
+    """An answer that was cut off is left to be told so."""
+    found = finish_reason(recorded)
+    if found == "length":
+        raise NotPlain
+    return found
+
+
+def _usage(recorded: Any) -> Usage:
+    if type(recorded) is not dict:
+        raise NotPlain
+    for name, count in recorded.items():
+        if type(count) is not int or not 0 <= count <= LARGEST_COUNT or name not in TOKENS:
+            raise NotPlain
+    known: Any = {**NO_USAGE, **recorded, "source": "recorded_total"}
+    usage: Usage = known
+    if usage["total_tokens"] is None:
+        usage["total_tokens"] = total_tokens(usage)
+    return usage
+
+
+def _add_rest(trace: Trace, document: dict[str, Any]) -> None:
+    """What few traces have. A run that did not come to its end is left to be told so."""
+    for name in document.keys() - USUAL:
+        if name not in RARE or (name == "duration_ms" and document.get("latency_seconds") is not None):
+            raise NotPlain
+        if document[name] is not None:
+            attribute, read = RARE[name]
+            setattr(trace, attribute, read(document[name], name))
+    trace.commit, trace.agent_hash = trace.commit or None, trace.agent_hash or None
+    if trace.status == "incomplete":
+        raise NotPlain
+    if trace.latency["total_ms"] is None:
+        clock(trace)
