@@ -103,8 +103,7 @@ class ExpectedTool(Evaluator):
             return _none(Choice(self.tool, self.action, self.action_argument))
         if self.action is not None:
             raise FlawedError("action", "`action` needs `tool`: the tool that has this action")
-        rule = count(None, 0, 0)
-        return lambda trace: rule(trace.agent_calls)
+        return count(None, 0, 0)
 
 
 class NoTool(Evaluator):

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.base import Check, Evaluator
 from evalgate.evaluators.flaws import FlawedError
-from evalgate.evaluators.tool_rules import Rule, allowed, count, error_count, forbidden, together
+from evalgate.evaluators.tool_rules import allowed, count, error_count, forbidden, together
 from evalgate.evaluators.tools import ToolName, listed
-
-if TYPE_CHECKING:
-    from evalgate.models.trace import Trace
 
 Count = Annotated[int, Field(ge=0)]
 Some = Annotated[list[ToolName], Field(min_length=1)]
-
-
-def _checked_by(*rules: Rule) -> Check:
-    def check(trace: Trace) -> Finding:
-        return together([rule(trace.agent_calls) for rule in rules])
-
-    return check
 
 
 class ToolCalls(Evaluator):
@@ -55,7 +45,7 @@ class ToolCalls(Evaluator):
         """Checks that the rules say something and can hold together; raises FlawedError."""
         self._refuse_nonsense()
         least, most = (self.min, self.max) if self.exactly is None else (self.exactly, self.exactly)
-        rules: list[Rule] = []
+        rules: list[Check] = []
         if least is not None or most is not None:
             rules.append(count(self.tool, least or 0, most))
         if self.max_tool_calls is not None:
@@ -68,7 +58,7 @@ class ToolCalls(Evaluator):
             rules.append(error_count(self.max_tool_errors))
         if not rules:
             raise FlawedError("type", "tool_calls demands nothing", "give min, max, exactly or another rule")
-        return _checked_by(*rules)
+        return rules[0] if len(rules) == 1 else lambda trace: together([rule(trace) for rule in rules])
 
     def _refuse_nonsense(self) -> None:
         least, most, exactly = self.min, self.max, self.exactly
@@ -94,7 +84,7 @@ class ForbiddenTools(Evaluator):
 
     def compile(self) -> Check:
         """A look at the names."""
-        return _checked_by(forbidden(self.tools))
+        return forbidden(self.tools)
 
 
 class AllowedTools(Evaluator):
@@ -109,7 +99,7 @@ class AllowedTools(Evaluator):
 
     def compile(self) -> Check:
         """A look at the names."""
-        return _checked_by(allowed(self.tools))
+        return allowed(self.tools)
 
 
 class MaxToolCalls(Evaluator):
@@ -124,7 +114,7 @@ class MaxToolCalls(Evaluator):
 
     def compile(self) -> Check:
         """A count."""
-        return _checked_by(count(None, 0, self.max))
+        return count(None, 0, self.max)
 
 
 class MaxToolErrors(Evaluator):
@@ -139,4 +129,4 @@ class MaxToolErrors(Evaluator):
 
     def compile(self) -> Check:
         """A count; calls without a recorded result may have failed."""
-        return _checked_by(error_count(self.max))
+        return error_count(self.max)

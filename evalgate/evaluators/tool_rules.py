@@ -1,20 +1,22 @@
-"""Rules about the calls of a trace, which the checks of tool use are put together from."""
+"""Rules about the calls of a trace, which the checks of tool use are put together from.
+
+Most ask for no more than the names, which a trace tells before any call of it is made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.base import Finding
+from evalgate.evaluators.base import Check, Finding
 from evalgate.evaluators.chosen_calls import times
 from evalgate.evaluators.tools import listed
 from evalgate.measures.globs import matches_id
 from evalgate.measures.json_values import shorten, show
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import ToolCall
+    from collections.abc import Sequence
 
-Rule = Callable[[Sequence["ToolCall"]], Finding]
+    from evalgate.models.trace import ToolCall, Trace
 
 
 def together(findings: Sequence[Finding]) -> Finding:
@@ -26,13 +28,14 @@ def together(findings: Sequence[Finding]) -> Finding:
     return Finding("passed", "; ".join(found.reason for found in findings))
 
 
-def count(tool: str | None, least: int, most: int | None) -> Rule:
+def count(tool: str | None, least: int, most: int | None) -> Check:
     """Calls of `tool` (of all tools where None) from `least` to `most` (without end where None)."""
     whose = "tools were called" if tool is None else f"{shorten(tool, 60)} was called"
     wanted = _bounds(least, most)
 
-    def judge(calls: Sequence[ToolCall]) -> Finding:
-        found = len(calls) if tool is None else sum(call["name"] == tool for call in calls)
+    def judge(trace: Trace) -> Finding:
+        names = trace.called
+        found = len(names) if tool is None else names.count(tool)
         held = least <= found and (most is None or found <= most)
         return Finding("passed" if held else "failed", f"{whose} {times(found)}, expected {wanted}")
 
@@ -47,14 +50,15 @@ def _bounds(least: int, most: int | None) -> str:
     return f"{least:,} to {most:,} times" if least else f"at most {times(most)}"
 
 
-def forbidden(globs: Sequence[str]) -> Rule:
+def forbidden(globs: Sequence[str]) -> Check:
     """No name that one of the globs takes in."""
+    fine = Finding("passed", "no forbidden tool was called")
 
-    def judge(calls: Sequence[ToolCall]) -> Finding:
-        places = _places(calls)
+    def judge(trace: Trace) -> Finding:
+        places = _places(trace.called)
         caught = [(name, glob) for name in places if (glob := _glob_of(name, globs)) is not None]
         if not caught:
-            return Finding("passed", "no forbidden tool was called")
+            return fine
         name, glob = caught[0]
         by = "" if glob == name else f", forbidden by {shorten(glob, 60)}"
         others = f"; forbidden too: {listed([each for each, _ in caught[1:]])}" if caught[1:] else ""
@@ -65,25 +69,26 @@ def forbidden(globs: Sequence[str]) -> Rule:
     return judge
 
 
-def allowed(globs: Sequence[str]) -> Rule:
+def allowed(globs: Sequence[str]) -> Check:
     """No name that none of the globs takes in."""
     among = f"allowed: {listed(globs)}" if globs else "none is allowed"
+    fine = Finding("passed", "only allowed tools were called")
 
-    def judge(calls: Sequence[ToolCall]) -> Finding:
-        places = _places(calls)
+    def judge(trace: Trace) -> Finding:
+        places = _places(trace.called)
         others = [name for name in places if _glob_of(name, globs) is None]
         if not others:
-            return Finding("passed", "only allowed tools were called")
+            return fine
         return Finding("failed", f"{listed(others)} called (first in call {places[others[0]]}), {among}")
 
     return judge
 
 
-def _places(calls: Sequence[ToolCall]) -> dict[str, int]:
+def _places(names: Sequence[str]) -> dict[str, int]:
     """The number of each tool's first call, counted from 1."""
     places: dict[str, int] = {}
-    for number, call in enumerate(calls, 1):
-        places.setdefault(call["name"], number)
+    for number, name in enumerate(names, 1):
+        places.setdefault(name, number)
     return places
 
 
@@ -91,10 +96,11 @@ def _glob_of(name: str, globs: Sequence[str]) -> str | None:
     return next((glob for glob in globs if matches_id(glob, name)), None)
 
 
-def error_count(most: int) -> Rule:
+def error_count(most: int) -> Check:
     """At most `most` calls that failed; a call without a recorded result may be one."""
 
-    def judge(calls: Sequence[ToolCall]) -> Finding:
+    def judge(trace: Trace) -> Finding:
+        calls = trace.agent_calls
         failed = [call for call in calls if call["status"] == "error"]
         unknown = sum(call["status"] == "missing" for call in calls)
         told = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"

@@ -35,9 +35,8 @@ class ToolCalled(Evaluator):
         passed = Finding("passed", f"{tool} was called")
 
         def check(trace: Trace) -> Finding:
-            for call in trace.agent_calls:
-                if call["name"] == tool:
-                    return passed
+            if tool in trace.called:
+                return passed
             return Finding("failed", f"{tool} was not called{called_instead(trace)}")
 
         return check

@@ -30,6 +30,8 @@ def fine(number):
         {"path": "length(tool_calls[?name == 'search'])", "eq": 1},
         {"type": "tool_sequence", "sequence": ["search"]},
         {"type": "tool_called", "tool": "search"},
+        {"type": "forbidden_tools", "tools": ["delete_*"]},
+        {"type": "allowed_tools", "tools": ["search"]},
         {"type": "cost_limit", "max_usd": 1},
         {"type": "latency_limit", "max_seconds": 1},
         {"type": "token_limit", "max_total": 50, "max_input": 40},
