@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.retry import AnswerLost, StillPending
-from evalgate.adapters.github.shapes import listed, sha, text, whole
+from evalgate.adapters.github.shapes import address, listed, sha, text, whole
 from evalgate.errors import NotFound, Unreachable
 from evalgate.measures.nested import dig
 from evalgate.ports import Comment
@@ -46,7 +46,7 @@ class Posted:
         if number is None:
             return None
         author = text(dig(entry, "user", "login")), text(dig(entry, "user", "type"))
-        return cls(number, text(dig(entry, "html_url")), text(dig(entry, "body")), author)
+        return cls(number, address(dig(entry, "html_url")), text(dig(entry, "body")), author)
 
 
 class Comments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from evalgate.adapters.github.shapes import listed, moment, sha, text, whole
+from evalgate.adapters.github.shapes import address, listed, moment, sha, text, whole
 from evalgate.errors import NotFound, Unreachable
 from evalgate.measures.nested import dig
 from evalgate.models.review import Account, GateRun, LeftReport, Makers, Permission, Remark, ReviewedChange
@@ -180,7 +180,7 @@ def _remark(entry: Any) -> Remark | None:
     is_person = dig(entry, "user", "type") == PERSON and dig(entry, "performed_via_github_app") is None
     return Remark(
         number,
-        text(dig(entry, "html_url")),
+        address(dig(entry, "html_url")),
         _account(dig(entry, "user")),
         is_person=is_person,
         body=text(dig(entry, "body")),

@@ -11,6 +11,7 @@ from evalgate.records import dataclass
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
 
 
 def whole(value: Any) -> int | None:
@@ -21,6 +22,11 @@ def whole(value: Any) -> int | None:
 def text(value: Any) -> str:
     """A text, empty where it is something else."""
     return value if isinstance(value, str) else ""
+
+
+def address(value: Any) -> str:
+    """An address that is handed on, empty where it is none."""
+    return value if isinstance(value, str) and ADDRESS.fullmatch(value) else ""
 
 
 def sha(value: Any) -> str | None:

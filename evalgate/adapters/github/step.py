@@ -46,7 +46,9 @@ class Step:
         """Sets step outputs; a name set again takes the newer value."""
         values = {name: self._without_secrets(value) for name, value in values.items()}
         if self._output_file and values:
-            _append(self._output_file, "".join(map(_assignment, values, values.values())).encode())
+            _append(
+                self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace")
+            )
         self.told.update(values)
 
     def summary(self, markdown: str) -> None:

@@ -307,7 +307,7 @@ def test_a_pull_request_that_has_moved_on_is_left_to_its_newer_run(hub, evaluate
     hub.state["pulls"]["8"]["head"]["sha"] = hub.commit("d" * 40)
     told = publish()
     assert (told.exit_code, said(told)["type"]) == (0, "notice")
-    assert "has moved on to ddddddd" in said(told)["message"]
+    assert "nothing is published: the pull request has moved on to ddddddd" in said(told)["message"]
     assert nothing_posted(hub)
 
 

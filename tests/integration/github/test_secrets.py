@@ -90,6 +90,17 @@ def test_an_answer_whose_address_repeats_the_token(hub, everything):
     assert TOKEN not in shown
 
 
+@pytest.mark.parametrize(
+    "address", ["javascript:x", "https://x/\ny", "https://x/\u2028", ["https://x"], None]
+)
+def test_an_answer_whose_address_is_none(hub, runner, address):
+    answer = {"id": 5, "html_url": address, "body": "x"}
+    hub.fail({"kind": "status", "status": 201, "body": answer}, op="issues/create-comment")
+    ran = runner.act()
+    assert (ran.exit_code, ran.outputs["verdict"]) == (0, "pass")
+    assert (ran.outputs["comment-id"], ran.outputs["comment-url"]) == ("5", "")
+
+
 @pytest.mark.parametrize("call", ["CreateArtifact", "FinalizeArtifact"])
 def test_an_artifact_service_that_repeats_its_token(hub, everything, call):
     on_main(hub)

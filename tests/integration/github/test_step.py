@@ -33,6 +33,11 @@ def test_a_value_of_several_lines_can_not_set_another_output(step, tmp_path, val
     assert rest == f"{value}\n{delimiter}\n"
 
 
+def test_half_a_pair_of_surrogates_in_a_value_is_no_end_of_the_run(step, tmp_path):
+    step.outputs({"comment-url": "a\ud800b"})
+    assert (tmp_path / "output").read_text() == "comment-url=a?b\n"
+
+
 def test_an_output_of_no_name_is_a_bug_of_ours(step):
     with pytest.raises(ValueError, match="name"):
         step.outputs({"a=b": "c"})
