@@ -1,0 +1,64 @@
+"""Which pull requests a finished run may have been for: told by ids, whatever the list holds besides."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fakes.server import Server, answer
+
+from evalgate.adapters.github import Budget, Client, Pulls, Site
+from evalgate.models.triggering_run import TriggeringRun
+
+HERE, FORK, HEAD = 1001, 2002, "a" * 40
+RUN = TriggeringRun(8001, "pull_request", FORK, "mallory/support", "patch", HEAD, is_ours=False)
+ENTRY = {
+    "number": 7,
+    "state": "open",
+    "head": {"ref": "patch", "sha": HEAD, "repo": {"id": FORK}},
+    "base": {"ref": "main", "repo": {"id": HERE}},
+}
+
+
+def changed(*path, to):
+    entry = json.loads(json.dumps(ENTRY))
+    part = entry
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = to
+    return entry
+
+
+def found_in(*entries):
+    server = Server(answer(200, json.dumps(entries).encode()))
+    client = Client(Site(server.url, "https://github.com", "acme/support", HERE), Budget(20))
+    try:
+        return [(pull.number, pull.head_sha) for pull in Pulls(client).open_from(RUN)]
+    finally:
+        client.close()
+        server.close()
+
+
+def test_one_from_the_runs_repository_and_branch_into_ours():
+    assert found_in(ENTRY) == [(7, HEAD)]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        changed("head", "repo", "id", to=3003),
+        changed("head", "repo", to=None),
+        changed("head", "ref", to="other"),
+        changed("head", "sha", to="main"),
+        changed("base", "repo", "id", to=FORK),
+        changed("base", to=None),
+        changed("state", to="closed"),
+        changed("number", to=True),
+        changed("number", to=-1),
+        changed("number", to="7"),
+        [],
+        None,
+    ],
+)
+def test_any_other_is_none(entry):
+    assert found_in(entry, ENTRY) == [(7, HEAD)]
