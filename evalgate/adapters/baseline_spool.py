@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import orjson
 
 from evalgate.measures.redaction import redact_value, without_hidden
+from evalgate.measures.room import is_tight
 from evalgate.models.trace_document import to_document
 from evalgate.records import dataclass
 
@@ -77,4 +78,9 @@ class Spool:
 
 def line_of(trace: Trace) -> bytes:
     """The line of a trace in a baseline: redacted."""
-    return orjson.dumps(redact_value(to_document(trace)), option=orjson.OPT_APPEND_NEWLINE)
+    document = redact_value(to_document(trace))
+    if is_tight():
+        from evalgate.measures.json_in_parts import in_parts  # seldom needed
+
+        return in_parts(document) + b"\n"
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

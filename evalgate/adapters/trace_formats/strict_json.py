@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from evalgate.errors import TraceError
 from evalgate.measures.json_values import cut
 
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
 MAX_DEPTH = 64
+SMALL = 500_000
+"""Bytes of a text that any bound on memory has room for."""
 SHOWN_CHARS = 40
 CONTAINERS = frozenset({dict, list})
 
@@ -19,12 +24,42 @@ def decode(data: bytes) -> Any:
 
     Depth is not looked at: see `require_shallow`.
     """
+    if len(data) > SMALL:
+        from evalgate.adapters.trace_formats import spare_json  # most records are small
+
+        if not spare_json.has_room(len(data)):
+            return _decode_sparingly(data)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise TraceError(_why(data, error)) from None
     _require_unique_keys(data, value)
     return value
+
+
+def _decode_sparingly(data: bytes) -> Any:
+    import json
+
+    from evalgate.adapters.trace_formats import spare_json
+
+    try:
+        return spare_json.read(data, _unique)
+    except json.JSONDecodeError as error:
+        raise TraceError(_why(data, error)) from None
+
+
+def is_complete(data: bytes) -> bool:
+    """True for a whole JSON value; whether it keeps the stricter rules is told by `decode`."""
+    if len(data) > SMALL:
+        from evalgate.adapters.trace_formats import spare_json
+
+        if not spare_json.has_room(len(data)):
+            return spare_json.is_complete(data)
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def decode_leniently(data: bytes) -> Any:
@@ -106,7 +141,7 @@ def _undisputed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _why(data: bytes, error: orjson.JSONDecodeError) -> str:
+def _why(data: bytes, error: JSONDecodeError) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as broken:

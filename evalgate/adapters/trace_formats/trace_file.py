@@ -11,7 +11,7 @@ from evalgate.adapters.trace_formats.building import record_of, records_of
 from evalgate.adapters.trace_formats.fields import keys_of
 from evalgate.adapters.trace_formats.naming import name_of_damaged
 from evalgate.adapters.trace_formats.recording import BOM, Line, Recording
-from evalgate.adapters.trace_formats.strict_json import decode, decode_leniently
+from evalgate.adapters.trace_formats.strict_json import decode, decode_leniently, is_complete
 from evalgate.errors import TraceError
 from evalgate.models.trace import DamagedTrace, Source
 from evalgate.records import dataclass
@@ -63,7 +63,7 @@ class TraceFile:
         first = next(lines, None)
         if first is None:
             raise TraceError("the file is empty")
-        if first.data is not None and not _is_complete(first.data):
+        if first.data is not None and not is_complete(first.data.removeprefix(BOM)):
             yield from self._document_or_lines(recording)
             return
         second = next(lines, None)
@@ -82,7 +82,9 @@ class TraceFile:
         recording.require_text()
         lines = recording.lines()
         first, second = next(lines, None), next(lines, None)
-        if first is None or second is None or (first.data is not None and not _is_complete(first.data)):
+        if first is None or second is None:
+            return None
+        if first.data is not None and not is_complete(first.data.removeprefix(BOM)):
             return None
         known = self._format
         if known is None:
@@ -109,7 +111,7 @@ class TraceFile:
     def _document_or_lines(self, recording: Recording) -> Iterator[TraceRecord | Part]:
         """The first line is no JSON by itself: a document of many lines, or lines with the first damaged."""
         data = recording.whole()
-        if not (self._fits(data) and _is_complete(data)):
+        if not (self._fits(data) and is_complete(data.removeprefix(BOM))):
             lines = recording.lines()
             ahead = self._look_ahead(lines)
             if any(self._claims(line) for line in ahead):
@@ -260,14 +262,3 @@ def _identity(known: Format, value: Any) -> Identity:
     except TraceError:
         return None, None
     return known.reader.identify(records[0]) if len(records) == 1 else (None, None)
-
-
-def _is_complete(data: bytes) -> bool:
-    """True for a whole JSON value; whether it keeps the stricter rules is told later, by `decode`."""
-    import orjson
-
-    try:
-        orjson.loads(data.removeprefix(BOM))
-    except orjson.JSONDecodeError:
-        return False
-    return True

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalgate.measures.json_in_parts import PART, SOME, in_parts
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | TEXTS
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=9)
+
+
+@settings(max_examples=40)
+@given(VALUES, st.sampled_from([1, SOME, PART]))
+def test_any_value__alone_and_often__is_written_as_it_is_whole(value, often):
+    for each in (value, [value] * often, {"a": {"b": [value] * often}}):
+        assert in_parts(each) == orjson.dumps(each)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * (3 * PART + 1),
+        'a"\\\n\u2028\U0001f389\x7f' * PART,
+        [0, 1.5, None, True] * SOME,
+        ["text of some length"] * (3 * SOME),
+        [{"a": [i, str(i)]} for i in range(3 * SOME)],
+        {f"k{i}": {"x": "y" * 50} for i in range(SOME)},
+        {"k" * (2 * PART): "v"},
+        [[], {}, ["x" * PART, []], {}],
+    ],
+    ids=["text", "escaped", "flat", "texts", "mappings", "keys", "long key", "empty"],
+)
+def test_a_large_value__is_written_as_it_is_whole(value):
+    assert in_parts(value) == orjson.dumps(value)
