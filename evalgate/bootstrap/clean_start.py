@@ -20,21 +20,25 @@ HANDED_OVER = "--environment="
 NOT_NOW = (_signal.SIGTERM, _signal.SIGINT)
 LOADED_BY_BOTH = (
     "base64",
-    "hashlib",
-    "threading",
-    "evalgate.bootstrap.answering",
-    "evalgate.bootstrap.bench",
-    "evalgate.bootstrap.sources",
     "evalgate.adapters.clock",
     "evalgate.adapters.export_files",
+    "evalgate.adapters.judging.place",
     "evalgate.adapters.workspace",
-    "evalgate.models.comparison",
-    "evalgate.models.decision",
-    "evalgate.models.weakening",
+    "evalgate.application.answer",
     "evalgate.application.approvals",
     "evalgate.application.commenting",
     "evalgate.application.leave_files",
+    "evalgate.application.question",
+    "evalgate.bootstrap.bench",
+    "evalgate.bootstrap.sources",
+    "evalgate.models.comparison",
+    "evalgate.models.decision",
+    "evalgate.models.weakening",
     "evalgate.reporting.doors",
+    "evalgate.version",
+    "hashlib",
+    "json",
+    "threading",
 )
 """What parent and judge load; before they part, once."""
 

@@ -95,7 +95,6 @@ class JudgeApart:
         return approved_of(answer, _clean_files(place))
 
     def _judged(self, request: JudgeRequest) -> Judgement:
-        from evalgate.adapters.cleaned_zip import without_secrets
         from evalgate.adapters.export_files import OutputFolder
         from evalgate.application.answer import judgement_of
 
@@ -107,6 +106,8 @@ class JudgeApart:
             answer, _clean_results(place), baseline_zip=target, report_only=request.report_only
         )
         if judgement.baseline_zip is not None:
+            from evalgate.adapters.cleaned_zip import without_secrets
+
             made = place.open(BASELINE)
             if made is None:
                 raise BugElsewhere("UnfitAnswer", ["the judge leaves no baseline"])

@@ -14,6 +14,7 @@ from evalgate.adapters.judging.place import Place
 from evalgate.application.question import to_plain
 from evalgate.application.request import JudgeRequest
 from evalgate.bootstrap.bench import Bench
+from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,7 +179,8 @@ def modules_of(script: str, expected: str = "0") -> set[str]:
     return set(modules)
 
 
-def test_the_process_that_holds_the_token_loads_nothing_that_reads_strangers_files(project, tmp_path):
+def job_of(project, tmp_path):
+    """A job without GitHub, as a script."""
     (tmp_path / "event.json").write_text("{}")
     environ = {
         "GITHUB_WORKSPACE": str(project),
@@ -193,7 +195,20 @@ def test_the_process_that_holds_the_token_loads_nothing_that_reads_strangers_fil
         "INPUT_BASELINE": "none",
         "INPUT_COMMENT": "off",
     }
-    modules = modules_of(JOB.format(environ=environ))
+    return JOB.format(environ=environ)
+
+
+def judged_of(project, tmp_path):
+    """The judge of such a job, as a script."""
+    bench = Bench(str(project), str(project), str(project / ".evalgate"))
+    place = Place(tmp_path / "judge", None, GROUP)
+    request = JudgeRequest(configs=("suite.yaml",))
+    place.ask(json.dumps(to_plain(["judge", bench.moved_to(f"{place.path}/files"), [request]])).encode())
+    return JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"])
+
+
+def test_the_process_that_holds_the_token_loads_nothing_that_reads_strangers_files(project, tmp_path):
+    modules = modules_of(job_of(project, tmp_path))
     assert packages(modules) & HEAVY == set()
     assert "evalgate.suite.models" not in modules
     assert (project / ".evalgate/results.json").is_file()
@@ -206,12 +221,29 @@ def test_settings_that_can_not_be_meant_are_refused_without_loading_what_reads_s
 
 
 def test_the_judge_loads_nothing_that_speaks_with_others(project, tmp_path):
-    bench = Bench(str(project), str(project), str(project / ".evalgate"))
-    place = Place(tmp_path / "judge", None, GROUP)
-    request = JudgeRequest(configs=("suite.yaml",))
-    place.ask(json.dumps(to_plain(["judge", bench.moved_to(f"{place.path}/files"), [request]])).encode())
-    modules = modules_of(JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"]))
-    assert place.file("results.json") is not None
+    modules = modules_of(judged_of(project, tmp_path))
+    assert (tmp_path / "judge" / "files" / "results.json").is_file()
     assert {name.partition(".")[0] for name in modules} & {"requests", "urllib3", "ssl", "http"} == set()
     assert not any(name.startswith("evalgate.adapters.github") for name in modules)
     assert "evalgate.settings.settings" not in modules
+
+
+AT_FORK = """
+import sys
+before = set(sys.modules)
+from importlib import import_module
+from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
+import evalgate.adapters.judging.ready, evalgate.bootstrap.judge_life, evalgate.adapters.judging.kernel
+for name in LOADED_BY_BOTH:
+    import_module(name)
+print(0, *sorted(set(sys.modules) - before))
+"""
+MAY_BE_LOADED_TWICE = 5
+
+
+def test_what_parent_and_judge_both_load_is_loaded_before_they_part(project, tmp_path):
+    parent, judge = modules_of(job_of(project, tmp_path)), modules_of(judged_of(project, tmp_path))
+    at_fork = modules_of(AT_FORK)
+    assert len(parent & judge - at_fork) <= MAY_BE_LOADED_TWICE, parent & judge - at_fork
+    assert set(LOADED_BY_BOTH) <= parent & judge
+    assert packages(at_fork) == {"evalgate"}
