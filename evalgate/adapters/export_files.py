@@ -112,9 +112,9 @@ class NamedFile:
         """Writes the file whole. Raises RefusedPath, or SettingError where the system refuses."""
         steps = [self._target, *self._target.parents]
         inside = self._target.is_relative_to(self._root) and self._target != self._root
-        if not inside or any(step.is_symlink() for step in steps if step.is_relative_to(self._root)):
-            raise RefusedPath(f"{self._shown!r} does not lie inside the workspace without symbolic links")
         try:
+            if not inside or any(step.is_symlink() for step in steps if step.is_relative_to(self._root)):
+                raise RefusedPath(f"{self._shown!r} does not lie inside the workspace without symbolic links")
             new = [folder for folder in self._target.parents if not folder.exists()]
             self._target.parent.mkdir(parents=True, exist_ok=True)
             self._target.write_bytes(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -20,6 +21,8 @@ KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
 BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
+LONGEST_PATH, LONGEST_NAME = 1_000, 255
+"""Characters of a path, bytes of a part of it: more no system takes."""
 WITHHELD = {
     "allow-untrusted-head": "nothing of a stranger's is read where a token may write; docs/github.md, Forks, "
     "shows the two workflows that need no such trust"
@@ -179,7 +182,25 @@ def _inside(text: str) -> str:
             break
     if text.startswith("/") or depth < 0:
         raise ValueError(f"must be a path inside the workspace, not `{shown(text)}`")
+    if len(text) > LONGEST_PATH or any(
+        len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in text.split("/")
+    ):
+        raise ValueError(f"is longer than a path can be: `{shown(text)}`")
     return text
+
+
+def _file_inside(text: str) -> str:
+    if posixpath.normpath(_inside(text)) == ".":
+        raise ValueError(f"must be the path of a file, not `{shown(text)}`")
+    return text
+
+
+def _branch(text: str) -> str:
+    """As git has it: such names stand in addresses, where `..` would mean another one."""
+    wrong = any(each in text for each in ("..", "//", "@{"))
+    if wrong or text.startswith(("/", "-")) or text.endswith(("/", ".", ".lock")):
+        raise ValueError(f"must be the name of a branch, not `{shown(text)}`")
+    return _like(BRANCH, "the name of a branch")(text)
 
 
 def _limits(text: str) -> Limits:
@@ -211,21 +232,21 @@ READERS: dict[str, Callable[[str], Any]] = {
     "fail_on": _words(*get_args(FailOn)),
     "baseline": _text,
     "baseline_artifact": _like(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
-    "baseline_branch": _like(BRANCH, "the name of a branch"),
+    "baseline_branch": _branch,
     "baseline_workflow": _like(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
     "upload_baseline": _choice("auto", "true", "false"),
     "upload_report": _choice("auto", "true", "false"),
     "comment": _choice("auto", "always", "on-change", "on-failure", "off"),
     "comment_key": _like(KEY, "made of letters, digits and . _ / -"),
-    "template": _inside,
+    "template": _file_inside,
     "policy_from": _choice("head", "base"),
     "approvals_from": _choice("base", "head", "comments"),
     "allow_self_approval": _flag,
     "annotations": _flag,
     "check_run": _flag,
     "job_summary": _flag,
-    "junit_path": _inside,
-    "sarif_path": _inside,
+    "junit_path": _file_inside,
+    "sarif_path": _file_inside,
     "store_url": _text,
     "max_comment_chars": _between(1_000, 65_000),
     "limits": _limits,
