@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalgate.errors import Problem, SettingError
-from evalgate.evaluators.base import Evaluator
 from evalgate.evaluators.registry import KINDS
 from evalgate.evaluators.shorthands import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from importlib.metadata import EntryPoint
+
+    from evalgate.evaluators.evaluator import Evaluator
 
 GROUP = "evalgate.evaluators"
 
@@ -73,6 +74,8 @@ class OwnEvaluators:
 
 def _kind_of(found: object) -> str | None:
     """The type that a class of evaluators is for: the one word its field `type` allows."""
+    from evalgate.evaluators.base import Evaluator
+
     if not (inspect.isclass(found) and issubclass(found, Evaluator)) or inspect.isabstract(found):
         return None
     words = get_args(found.model_fields["type"].annotation)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
+from evalgate.declarations import refusal
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.flaws import flaws_of
 from evalgate.suite.golden_file import GoldenEntry
@@ -24,7 +23,7 @@ def golden_from_words(said: Mapping[str, Any]) -> Golden:
     """The golden that fields make; raises SettingError with every mistake."""
     try:
         golden = golden_of(GoldenEntry.model_validate(dict(said)))
-    except ValidationError as error:
+    except refusal() as error:
         raise _refusal(flaws_of(error, GoldenEntry)) from None
     flaws = list(due_flaws(golden))
     if flaws:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from evalgate.application.golden_from_trace import golden_from_trace
+from evalgate.declarations import refusal
 from evalgate.errors import SuiteError
 from evalgate.evaluators.flaws import flaws_of
 from evalgate.records import replace
@@ -65,7 +64,7 @@ def _values(value: Any) -> Iterator[tuple[Path, Any]]:
 def _golden(document: Document, path: Path, value: Any, mistakes: Mistakes) -> Golden | None:
     try:
         entry = GoldenEntry.model_validate(value)
-    except ValidationError as error:
+    except refusal() as error:
         for flaw in flaws_of(error, GoldenEntry):
             mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
         return None

@@ -182,7 +182,7 @@ def _groups() -> list[dict[str, Any]]:
 
 
 def _common() -> dict[str, Any]:
-    from evalgate.evaluators.base import Settings
+    from evalgate.evaluators.evaluator import Settings
 
     properties = Settings.model_json_schema()["properties"]
     return {name: properties[name] for name in COMMON}

@@ -54,10 +54,7 @@ def _load(modules: list[bytes]) -> int:
     """Loads what the question will need, while the one that asks finds out what it will ask."""
     from importlib import import_module
 
-    from evalgate.bootstrap.no_plugins import use_no_plugins
-
     process.settle_python()
-    use_no_plugins()
     for name in modules:
         import_module(name.decode())
     return 0

@@ -35,9 +35,7 @@ def suite_files(
 ) -> SuiteFiles:
     """Where suites come from; `store` opens the one out of which they may name goldens."""
     from evalgate.adapters.suite_files import SuiteFiles
-    from evalgate.bootstrap.no_plugins import use_no_plugins
 
-    use_no_plugins()
     return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite, store)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.base import Finding
+from evalgate.evaluators.evaluator import Finding
 from evalgate.models.run import AssertionResult
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
-    from evalgate.evaluators.base import Check
+    from evalgate.evaluators.evaluator import Check
     from evalgate.models.dimension import Dimension
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.sources import SourceField, reader, subject
 from evalgate.evaluators.verdicts import judging, verdict
 from evalgate.measures.json_values import shorten

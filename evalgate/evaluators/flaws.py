@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, get_args, get_origin
 
+from evalgate.declarations import full_model
 from evalgate.measures.json_values import kind, show
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def suggest(word: object, known: Iterable[str]) -> str | None:
 
 def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[Flaw]:
     """A validation error of one of our models, told in our words."""
+    model = full_model(model)
     details = error.errors(include_url=False)
     told = [_translate(detail, model) for detail in details[:MOST_TOLD]]
     left = len(details) - MOST_TOLD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.base import Check, Finding
+from evalgate.evaluators.evaluator import Check, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

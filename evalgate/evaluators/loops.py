@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.declarations import Field
 from evalgate.evaluators.chosen_calls import captured
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.tools import listed
 from evalgate.measures.json_values import shorten, show
 from evalgate.measures.repeats import Repeat, first_repeat, hashable

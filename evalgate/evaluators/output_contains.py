@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.declarations import Field
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.sources import SourceField, reader, subject
 from evalgate.evaluators.verdicts import judging, verdict

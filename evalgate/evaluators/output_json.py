@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.operators import sign
 from evalgate.evaluators.relations import COMPARE, Relation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.operators import sign
 from evalgate.evaluators.relations import COMPARE, Relation
 from evalgate.evaluators.sources import SourceField, reader, subject

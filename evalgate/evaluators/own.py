@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import orjson
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.measures.json_values import shorten, show
 from evalgate.models.run import Outcome

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from pydantic import ValidationError
-
+from evalgate.declarations import refusal
 from evalgate.evaluators import groups, own
 from evalgate.evaluators.assertion import Assertion
-from evalgate.evaluators.base import Evaluator, Settings
+from evalgate.evaluators.evaluator import Settings
 from evalgate.evaluators.flaws import MOST_TOLD, Flaw, FlawedError, Path, flaws_of, suggest
 from evalgate.evaluators.registry import KINDS, evaluator_class, known_kinds
 from evalgate.evaluators.shorthands import GROUPS, Canonical, ShorthandError, canonical
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.errors import Location
-    from evalgate.evaluators.base import Check
+    from evalgate.evaluators.evaluator import Check, Evaluator
 
 MAX_DEPTH = 16
 """Groups within groups."""
@@ -68,7 +67,7 @@ class Parser:
         if settings is None or check is None or len(self.flaws) > told:
             return None
         warning = getattr(settings, "warning", None)
-        label = settings.label() if isinstance(settings, Evaluator) else None
+        label = settings.label() if _is_evaluator(settings) else None
         if settings.negate:
             from evalgate.evaluators.negated import negated
 
@@ -103,7 +102,7 @@ class Parser:
             fields = {name: value for name, value in fields.items() if name not in {*GROUPS, "then"}}
         try:
             settings = model.model_validate(fields)
-        except ValidationError as error:
+        except refusal() as error:
             for flaw in flaws_of(error, model):
                 self._flaw(form, path, flaw)
             return None
@@ -116,7 +115,7 @@ class Parser:
         return settings
 
     def _check(self, settings: Settings, form: Canonical, path: Path, depth: int) -> Check | None:
-        if not isinstance(settings, Evaluator):
+        if not _is_evaluator(settings):
             return self._group(form, path, depth)
         try:
             return settings.compile() if settings.type in KINDS else own.compiled(settings)
@@ -179,3 +178,8 @@ class Parser:
 
     def _flaw(self, form: Canonical, path: Path, flaw: Flaw) -> None:
         self.flaws.append(flaw._replace(path=(*path, *form.written_at(flaw.path))))
+
+
+def _is_evaluator(settings: Settings) -> TypeGuard[Evaluator]:
+    """Anything but the settings of a group; own evaluators have another base."""
+    return type(settings) is not Settings

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator
-
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.declarations import BeforeValidator
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.looking import looking
 from evalgate.evaluators.operators import Operator, canonical, judge_for, sign

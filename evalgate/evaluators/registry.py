@@ -10,7 +10,7 @@ from evalgate.models.golden_result import DIMENSION_TYPE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.evaluators.base import Evaluator
+    from evalgate.evaluators.evaluator import Evaluator
 
 KINDS: dict[str, tuple[str, str]] = {
     "allowed_tools": ("tool_counts", "AllowedTools"),

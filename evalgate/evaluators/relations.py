@@ -5,8 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator
-
+from evalgate.declarations import BeforeValidator
 from evalgate.evaluators.operators import canonical
 
 if TYPE_CHECKING:

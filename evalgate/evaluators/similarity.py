@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
-from evalgate.evaluators.base import Finding
+from evalgate.declarations import Field
+from evalgate.evaluators.evaluator import Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.text_source import TextEvaluator, looked_at
 from evalgate.measures.json_values import show, told_apart

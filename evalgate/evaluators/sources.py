@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
+from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.looking import looking
 from evalgate.evaluators.query import compile_query
@@ -24,10 +23,8 @@ class NoOutputError(LookupError):
     """The trace lacks the output."""
 
 
-class Source(BaseModel):
+class Source(Closed):
     """Either `tool`, with `index` of its call (-1 is the last) and `field` of it, or a JMESPath `path`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     tool: Annotated[str, Field(min_length=1)] | None = None
     index: int = -1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
-
+from evalgate.declarations import Closed, Discriminator, Field, Tag
 from evalgate.evaluators.flaws import Flaw, FlawedError
 from evalgate.measures.argument_lookups import lookups
 from evalgate.measures.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, size
@@ -34,11 +33,7 @@ _VALUES = 8
 ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
-
-
-class Step(_Part):
+class Step(Closed):
     """One expected call: a tool (`*` stands for any characters), its arguments, how it ended."""
 
     tool: ToolGlob
@@ -68,7 +63,7 @@ _Step = Annotated[Step, Tag("Step")]
 _Alternative = Annotated[_Name | _Step, Discriminator(_form_in_choice)]
 
 
-class Choice(_Part):
+class Choice(Closed):
     """One expected call that may be any of several."""
 
     one_of: Annotated[list[_Alternative], Field(min_length=1, max_length=1_000)]

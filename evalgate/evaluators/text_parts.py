@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
+from evalgate.declarations import Field
 from evalgate.evaluators.text_source import TextCondition, looked_at
 from evalgate.measures.json_values import show
 

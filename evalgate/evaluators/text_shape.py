@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
-from pydantic import Field
 
+from evalgate.declarations import Field
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.operators import compile_pattern
 from evalgate.evaluators.text_source import TextCondition, looked_at

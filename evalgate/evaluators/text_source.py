@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.looking import Look, answer_of, looking
 from evalgate.evaluators.query import compile_query
 from evalgate.evaluators.shorthands import DEFAULT_PATH

@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
-
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.declarations import Field
 from evalgate.evaluators.chosen_calls import Choice, captured
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.tools import ToolName, called_instead
 from evalgate.measures.json_values import show
 from evalgate.measures.repeats import hashable

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
-from evalgate.evaluators.base import Check, Evaluator
+from evalgate.declarations import Field
+from evalgate.evaluators.evaluator import Check, Evaluator
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.tool_rules import allowed, count, error_count, forbidden, together
 from evalgate.evaluators.tools import ToolName, listed

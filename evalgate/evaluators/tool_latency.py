@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.declarations import Field
 from evalgate.evaluators.chosen_calls import Choice
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.tools import ToolName, called_instead
 from evalgate.measures.json_values import told_apart
 from evalgate.measures.means import DIGITS

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.base import Check, Finding
 from evalgate.evaluators.chosen_calls import times
+from evalgate.evaluators.evaluator import Check, Finding
 from evalgate.evaluators.tools import listed
 from evalgate.measures.globs import matches_id
 from evalgate.measures.json_values import shorten, show

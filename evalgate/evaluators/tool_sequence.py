@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import BeforeValidator, Field
-
-from evalgate.evaluators.base import Check, Evaluator, Finding
+from evalgate.declarations import BeforeValidator, Field
 from evalgate.evaluators.called import Called
+from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.sequence_reason import evidence, reason
 from evalgate.evaluators.steps import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalgate.evaluators.base import Check, Finding
+from evalgate.evaluators.evaluator import Check, Finding
 from evalgate.evaluators.sources import NoOutputError, Read
 from evalgate.measures.outputs import OutputError
 from evalgate.measures.patterns import PatternFailedError

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
-from evalgate.evaluators.base import Settings
+from evalgate.declarations import refusal
+from evalgate.evaluators.evaluator import Settings
 from evalgate.evaluators.registry import evaluator_class
 from evalgate.evaluators.shorthands import COMMON, GROUPS, ShorthandError, canonical
 from evalgate.records import dataclass, field
@@ -47,7 +46,7 @@ def demand_of(written: Any) -> Demand | None:
             return None
         own = {name: value for name, value in form.items() if name in _COMMON} if is_group else form
         settings = model.model_validate(own)
-    except (ShorthandError, ValidationError, KeyError, TypeError):
+    except (ShorthandError, KeyError, TypeError, refusal()):
         return None
     plain = settings.model_dump()
     fields = {name: value for name, value in plain.items() if name not in _COMMON}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field
-
+from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.models.approval import Approval
 from evalgate.suite.days import Day
 from evalgate.suite.files import Id, Text
-from evalgate.suite.policy import Closed, Share, one_as_list
+from evalgate.suite.policy import Share, one_as_list
 
 if TYPE_CHECKING:
     from evalgate.suite.mistakes import Document, Mistakes

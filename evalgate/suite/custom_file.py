@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
-from evalgate.suite.policy import Closed
+from evalgate.declarations import Closed, Field
 
 Expression = Annotated[str, Field(min_length=1)]
 RoleName = Annotated[str, Field(max_length=100)]

@@ -12,8 +12,7 @@ from evalgate.suite.mistakes import Mistakes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pydantic import BaseModel
-
+    from evalgate.declarations import Closed
     from evalgate.measures.queries import Query
     from evalgate.suite.custom_file import CustomEntry
     from evalgate.suite.files import SuiteFile
@@ -59,7 +58,7 @@ def _flaws(entry: CustomEntry, at: Path) -> Iterator[Flaw]:
     if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEAKING):
         said = "`custom` finds nothing that an agent said or did"
         yield Flaw(at, said, "give it `messages`, or `response`, or `path` of `tool_calls`")
-    twice: tuple[tuple[Path, BaseModel, str, str], ...] = (
+    twice: tuple[tuple[Path, Closed, str, str], ...] = (
         (at, entry, "latency_ms", "latency_seconds"),
         ((*at, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
     )
@@ -69,7 +68,7 @@ def _flaws(entry: CustomEntry, at: Path) -> Iterator[Flaw]:
 
 
 def _compiled(entry: CustomEntry, at: Path, compile_one: Callable[[str, Path], Query | None]) -> Custom:
-    def of(model: BaseModel, *around: str) -> dict[str, Query]:
+    def of(model: Closed, *around: str) -> dict[str, Query]:
         written = {name: getattr(model, name) for name in type(model).model_fields}
         found = {
             name: compile_one(expression, (*at, *around, name))

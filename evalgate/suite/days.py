@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from evalgate.declarations import AfterValidator, Field
 
 
 def _a_day(value: str) -> str:

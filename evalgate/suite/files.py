@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
-
+from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field
 from evalgate.models.trace import MAX_ID_LENGTH
 from evalgate.models.weakening import OnWeakening
 from evalgate.suite.custom_file import CustomEntry
 from evalgate.suite.days import Day
-from evalgate.suite.policy import Closed, FailOnList, FreshnessPolicy, RegressionPolicy, Share, one_as_list
+from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, one_as_list
 
 
 def _number_as_text(value: Any) -> Any:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, WithJsonSchema
-
+from evalgate.declarations import AfterValidator, Closed, Field, WithJsonSchema
 from evalgate.models.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
 from evalgate.scoring.golden.weights import Weights
 from evalgate.suite.files import Assertions, Globs, Id, MatchEntry, Tag, Text, TrialsEntry
-from evalgate.suite.policy import Closed, Share
+from evalgate.suite.policy import Share
 
 MAX_TURNS = 1_000
 MAX_DUE = 200

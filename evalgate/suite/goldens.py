@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pydantic import ValidationError
-
+from evalgate.declarations import Closed, refusal
 from evalgate.errors import OverLimit, Problem
 from evalgate.evaluators.flaws import MOST_TOLD, Flaw, Path, flaws_of
 from evalgate.evaluators.parse import Parser
@@ -19,7 +18,6 @@ from evalgate.suite.golden_rules import golden_of, rules_of, settings_flaw
 from evalgate.suite.golden_written import StoredGoldens
 from evalgate.suite.matching import Matching
 from evalgate.suite.models import Scenario
-from evalgate.suite.policy import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -140,7 +138,7 @@ class Goldens:
     def _read(self, placed: _Placed, model: type[Model]) -> Model | None:
         try:
             return model.model_validate(placed.raw)
-        except ValidationError as error:
+        except refusal() as error:
             for flaw in flaws_of(error, model):
                 self._tell(placed, flaw)
             return None

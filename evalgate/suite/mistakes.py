@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from pydantic import ValidationError
-
+from evalgate.declarations import Closed, refusal
 from evalgate.errors import Location, Problem
 from evalgate.evaluators.flaws import Flaw, Path, flaws_of
 from evalgate.evaluators.parse import Parser
-from evalgate.suite.policy import Closed
 
 if TYPE_CHECKING:
     from evalgate.evaluators.assertion import Assertion
@@ -41,7 +39,7 @@ class Mistakes:
         """The file as one of our models, or None with its mistakes kept."""
         try:
             return model.model_validate(document.value)
-        except ValidationError as error:
+        except refusal() as error:
             for flaw in flaws_of(error, model):
                 self.add(document, _with_remedy(flaw))
             return None

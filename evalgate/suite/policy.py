@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
+from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.models.decision import FailOn
 from evalgate.models.weakening import OnWeakening
 
@@ -18,17 +17,6 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 def one_as_list(value: Any) -> Any:
     """A single text as the list of it."""
     return [value] if isinstance(value, str) else value
-
-
-class Closed(BaseModel):
-    """Base of all a suite file may say: unknown keys, loose types and non-finite numbers are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
-
-    @classmethod
-    def unsaid(cls) -> Self:
-        """What it is where a file says nothing: the defaults. Unlike a call it needs no validator built."""
-        return cast("Self", cls.model_construct())  # the plugin of mypy names the base class
 
 
 class IncreaseLimit(Closed):
@@ -83,7 +71,7 @@ class Policy(Closed):
     More critical issues in its goldens than `critical_issue_threshold` are a hard fail.
     """
 
-    fail_on: FailOnList = ["hard_fail"]
+    fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
     regression: RegressionPolicy = RegressionPolicy.unsaid()
     min_evaluated: Share = 0.0
     freshness: FreshnessPolicy | None = None
@@ -91,7 +79,7 @@ class Policy(Closed):
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
 
 
-def effective(entry: BaseModel, project: BaseModel, fail_on: list[FailOn] | None) -> Policy:
+def effective(entry: Closed, project: Closed, fail_on: list[FailOn] | None) -> Policy:
     """The policy of one suite.
 
     `fail_on` of a flag wins over the project, which wins over the suite; everything else the suite says wins

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, ValidationError
-
+from evalgate.declarations import Closed, Field, refusal
 from evalgate.evaluators.flaws import Flaw, flaws_of
 from evalgate.measures.own_secrets import SLOW_SECONDS, HiddenText, OwnSecrets, hides_too_much
 from evalgate.measures.patterns import MAX_LENGTH, Pattern, PatternError, PatternFailedError
 from evalgate.models.own_names import own_names
-from evalgate.suite.policy import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +50,7 @@ def own_secrets(document: Document, mistakes: Mistakes) -> OwnSecrets | None:
 def _read(raw: Any, flaws: list[Flaw]) -> OwnSecrets | None:
     try:
         entry = RedactEntry.model_validate(raw)
-    except ValidationError as error:
+    except refusal() as error:
         flaws += flaws_of(error, RedactEntry)
         return None
     if not entry.patterns and not entry.fields:

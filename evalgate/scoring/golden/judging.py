@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.base import Finding as Found
+from evalgate.evaluators.evaluator import Finding as Found
 from evalgate.measures.scale import normalize_score
 from evalgate.measures.text_similarity import TooLongError
 from evalgate.models.evaluation import Issue

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from builders import make_call
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from evalgate.evaluators.called import Called
-from evalgate.evaluators.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, Entry, compile_steps
+from evalgate.evaluators.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
+from evalgate.evaluators.tool_sequence import ToolSequence
 
 if TYPE_CHECKING:
     from evalgate.models.trace import ToolCall
@@ -50,7 +50,6 @@ STEPS: st.SearchStrategy[Any] = st.sampled_from(["a", "a*", "*"]) | st.builds(
     st.sampled_from(["ok", "any"]),
     st.sampled_from(["subset", "exact", "superset", "ignore"]),
 )
-ENTRIES = TypeAdapter[list[Any]](list[Entry])
 
 
 @given(
@@ -58,7 +57,8 @@ ENTRIES = TypeAdapter[list[Any]](list[Entry])
     CALLS,
 )
 def test_candidates__leave_out_no_call_that_a_step_accepts(raw: list[Any], calls: list[ToolCall]) -> None:
-    steps = compile_steps(ENTRIES.validate_python(raw))
+    written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": raw})
+    steps = compile_steps(written.sequence)
     found = Called(calls, steps.kinds, 10**6)
     for kind, alternatives in enumerate(steps.kinds):
         candidates = found.candidates(kind)

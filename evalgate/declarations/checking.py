@@ -1,0 +1,234 @@
+"""From a type to a function that accepts what is surely of it, as pydantic's strict mode does.
+
+What it accepts pydantic accepts, and makes the same of it. Of the rest it is unsure: it does not know all
+that pydantic knows, and it tells no mistakes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from evalgate.declarations.marks import Mark
+
+Check = Callable[[Any], Any]
+"""What pydantic would make of a value; raises UnsureError."""
+
+_LARGEST = 2**53
+"""Whole numbers up to here are the same as floats."""
+
+
+class UnsureError(Exception):
+    """Somebody who knows more is to be asked."""
+
+
+UNSURE = UnsureError()
+
+
+def check_of(kind: Any) -> Check:
+    """The function for one type; it is unsure of everything where the type is not known here."""
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    made = _MADE.get(get_origin(kind))
+    if made is not None:
+        return made(kind)
+    return getattr(kind, "read_surely", _unsure) if isinstance(kind, type) else _unsure
+
+
+def _unsure(value: Any) -> Any:  # noqa: ARG001  (a check's signature)
+    raise UNSURE
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+def _nothing(value: Any) -> None:
+    if value is not None:
+        raise UNSURE
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise UNSURE
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UNSURE from None
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if type(value) is not bool:
+        raise UNSURE
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or not -_LARGEST < value < _LARGEST:
+        raise UNSURE
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) is float and isfinite(value):
+        return value
+    return float(_whole(value))
+
+
+def _listed(kind: Any) -> Check:
+    each = check_of(*get_args(kind))
+
+    def check(value: Any) -> list[Any]:
+        if type(value) is not list:
+            raise UNSURE
+        return value[:] if each is _anything else [each(item) for item in value]
+
+    return check
+
+
+def _mapped(kind: Any) -> Check:
+    key, item = map(check_of, get_args(kind))
+
+    def check(value: Any) -> dict[Any, Any]:
+        if type(value) is not dict:
+            raise UNSURE
+        return {key(name): item(given) for name, given in value.items()}
+
+    return check
+
+
+def _one_of(kind: Any) -> Check:
+    words = get_args(kind)
+    (form, *others) = {type(word) for word in words}
+
+    def check(value: Any) -> Any:
+        if type(value) is not form or value not in words:
+            raise UNSURE
+        return value
+
+    return _unsure if others else check
+
+
+_FORMS = {each: each for each in (str, bool, NoneType, int, float, dict, list)}
+
+
+def _form(kind: Any) -> Any:
+    """The one form of value that a type takes; None where it is not that simple."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        inner, *marks = get_args(kind)
+        return None if any(getattr(mark, "name", "") == "BeforeValidator" for mark in marks) else _form(inner)
+    if origin is Literal:
+        return type(get_args(kind)[0])
+    if isinstance(kind, type) and hasattr(kind, "read_surely"):
+        return dict
+    return _FORMS.get(origin or kind)
+
+
+def _either(kind: Any) -> Check:
+    """Members that are told apart by the form of a value; one that takes many forms may stand beside None."""
+    members = get_args(kind)
+    others = [each for each in members if each is not NoneType]
+    if len(others) == 1:
+        only = check_of(others[0])
+        return lambda value: None if value is None else only(value)
+    by_form = {_form(each): check_of(each) for each in members}
+    if len(by_form) < len(members) or None in by_form or {int, float} & by_form.keys():
+        return _unsure
+    return lambda value: by_form.get(type(value), _unsure)(value)
+
+
+def _marked(kind: Any) -> Check:
+    inner, *marks = get_args(kind)
+    known = [mark for mark in marks if isinstance(mark, Mark)]
+    if len(known) < len(marks):
+        return _unsure
+    told = [mark.given[0] for mark in known if mark.name == "Discriminator"]
+    check = _tagged(inner, told[0]) if told else check_of(inner)
+    for mark in known:
+        check = _WRAPPED.get(mark.name, _as_it_is)(check, mark)
+    return check
+
+
+def _tagged(kind: Any, name_of: Check) -> Check:
+    by_name = {}
+    for each in get_args(kind):
+        names = [mark.given[0] for mark in each.__metadata__ if mark.name == "Tag"]
+        by_name[names[0]] = check_of(each)
+    return lambda value: by_name[name_of(value)](value)
+
+
+def _as_it_is(check: Check, _: Mark) -> Check:
+    return check
+
+
+def _before(check: Check, mark: Mark) -> Check:
+    (change,) = mark.given
+    return lambda value: check(_asked(change, value))
+
+
+def _after(check: Check, mark: Mark) -> Check:
+    (look,) = mark.given
+    return lambda value: _asked(look, check(value))
+
+
+def _asked(function: Check, value: Any) -> Any:
+    try:
+        return function(value)
+    except (ValueError, AssertionError):
+        raise UNSURE from None
+
+
+def bounded(check: Check, mark: Mark) -> Check:
+    """The check of a type within the bounds that `Field` sets."""
+    rules = [_BOUNDS[name](bound) for name, bound in mark.options.items() if name in _BOUNDS]
+    if not rules:
+        return check
+
+    def within(value: Any) -> Any:
+        found = check(value)
+        if found is None or not all(rule(found) for rule in rules):
+            raise UNSURE
+        return found
+
+    return within
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    """Only of plain text: pydantic's patterns are another engine's."""
+    search = re.compile(pattern).search
+    return lambda text: text.isascii() and text.isprintable() and search(text) is not None
+
+
+_BOUNDS: dict[str, Callable[[Any], Callable[[Any], bool]]] = {
+    "min_length": lambda least: lambda value: len(value) >= least,
+    "max_length": lambda most: lambda value: len(value) <= most,
+    "ge": lambda least: lambda value: bool(value >= least),
+    "gt": lambda bound: lambda value: bool(value > bound),
+    "le": lambda most: lambda value: bool(value <= most),
+    "lt": lambda bound: lambda value: bool(value < bound),
+    "pattern": _matches,
+}
+_WRAPPED = {"BeforeValidator": _before, "AfterValidator": _after, "Field": bounded}
+_PLAIN: dict[Any, Check] = {
+    Any: _anything,
+    str: _text,
+    bool: _truth,
+    int: _whole,
+    float: _number,
+    None: _nothing,
+    NoneType: _nothing,
+}
+_MADE: dict[Any, Callable[[Any], Check]] = {
+    Annotated: _marked,
+    Literal: _one_of,
+    Union: _either,
+    UnionType: _either,
+    list: _listed,
+    dict: _mapped,
+}

@@ -1,0 +1,74 @@
+"""The class that declarations are made with. What it has of pydantic's it has under the same names."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+from evalgate.declarations.checking import UnsureError
+from evalgate.declarations.declared import Declaration
+
+
+class Closed(Declaration):
+    """What a file may say: unknown keys, loose types and non-finite numbers are errors."""
+
+    def __init__(self, **said: Any) -> None:
+        vars(self).update(vars(self.model_validate(said)))
+
+    @classmethod
+    def model_validate(cls, value: Any) -> Self:
+        """What a file says, checked. Raises the refusal of pydantic, which tells every mistake."""
+        try:
+            return cls.read_surely(value)
+        except UnsureError:
+            from evalgate.declarations.full import read
+
+            found: Self = read(cls, value)
+            return found
+
+    @classmethod
+    def unsaid(cls) -> Self:
+        """What it is where a file says nothing: the defaults."""
+        return cls.restored({}, set())
+
+    @classmethod
+    def model_json_schema(cls, **options: Any) -> dict[str, Any]:
+        """The JSON Schema of what a file may say."""
+        from evalgate.declarations.full import schema_of
+
+        return schema_of(cls, options)
+
+    def model_dump(self, *, exclude_unset: bool = False) -> dict[str, Any]:
+        """The content as plain mappings and lists."""
+        names = [name for name in self.model_fields if not exclude_unset or name in self.model_fields_set]
+        return {name: _plain(getattr(self, name), exclude_unset=exclude_unset) for name in names}
+
+    def model_copy(self, *, update: dict[str, Any]) -> Self:
+        """The same but for `update`, which is believed."""
+        content = {name: getattr(self, name) for name in self.model_fields}
+        return self.restored({**content, **update}, self.model_fields_set | update.keys())
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name} of a {type(self).__name__} can't be changed")
+
+    def __eq__(self, other: object) -> Any:
+        return self._told() == other._told() if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.model_fields))
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields)
+        return f"{type(self).__name__}({said})"
+
+    def _told(self) -> tuple[Any, ...]:
+        return self.model_fields_set, *(getattr(self, name) for name in self.model_fields)
+
+
+def _plain(value: Any, *, exclude_unset: bool) -> Any:
+    if isinstance(value, Closed):
+        return value.model_dump(exclude_unset=exclude_unset)
+    if isinstance(value, list):
+        return [_plain(each, exclude_unset=exclude_unset) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each, exclude_unset=exclude_unset) for name, each in value.items()}
+    return value

@@ -1,0 +1,119 @@
+"""What a class declares: its fields, as a run reads them and as pydantic's models are made of them."""
+
+from __future__ import annotations
+
+import sys
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+from evalgate.declarations.checking import UNSURE, bounded, check_of
+from evalgate.declarations.marks import MISSING, Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.declarations.checking import Check
+
+
+class Declared:
+    """One field; its type is looked at when a file first says something of it."""
+
+    __slots__ = ("annotation", "module", "name", "said")
+
+    def __init__(self, name: str, annotation: str, module: str, said: Any) -> None:
+        self.name, self.annotation, self.module, self.said = name, annotation, module, said
+
+    @property
+    def kind(self) -> Any:
+        """Its type."""
+        return eval(self.annotation, vars(sys.modules[self.module]))  # noqa: S307  (our own source)
+
+    @property
+    def key(self) -> str:
+        """The word that a file has for it."""
+        marks = [self.said, *getattr(self.kind, "__metadata__", ())]
+        aliases = [mark.options.get("alias") for mark in marks if isinstance(mark, Mark)]
+        return next(filter(None, aliases), self.name)
+
+    @property
+    def check(self) -> Check:
+        """What reads it."""
+        check = check_of(self.kind)
+        return bounded(check, self.said) if isinstance(self.said, Mark) else check
+
+    @property
+    def default(self) -> Any:
+        """What it is where nothing is said; MISSING where it must be said, or is made anew each time."""
+        default = self.said.options.get("default", MISSING) if isinstance(self.said, Mark) else self.said
+        return MISSING if isinstance(default, list | dict) else default
+
+    @property
+    def factory(self) -> Any:
+        """What makes it where nothing is said; MISSING where nothing does."""
+        said = self.said
+        if isinstance(said, Mark):
+            return said.options.get("default_factory", MISSING)
+        return (lambda: copy(said)) if isinstance(said, list | dict) else MISSING
+
+
+class Declaration:
+    """What declares: annotations are fields. A default is a class attribute."""
+
+    model_fields: Mapping[str, Declared] = {}
+    model_fields_set: set[str]
+    _made: Mapping[str, Any] = {}
+    """Fields that no class attribute stands for: what makes them, MISSING where they must be said."""
+    _reads: dict[Any, tuple[str, Check]]
+    """By key, as far as files have said something."""
+
+    def __init_subclass__(cls) -> None:
+        """Takes the fields that the class declares."""
+        fields, made = dict(cls.model_fields), dict(cls._made)
+        for name, annotation in vars(cls).get("__annotations__", {}).items():
+            if annotation.startswith("ClassVar"):
+                continue
+            each = fields[name] = Declared(name, annotation, cls.__module__, vars(cls).get(name, MISSING))
+            made.pop(name, None)
+            if each.default is MISSING:
+                made[name] = each.factory
+                if each.said is not MISSING:
+                    delattr(cls, name)
+            elif each.default is not each.said:
+                setattr(cls, name, each.default)
+        cls.model_fields, cls._made, cls._reads = fields, made, {}
+
+    @classmethod
+    def read_surely(cls, value: Any) -> Self:
+        """What a file says, where it is surely right; raises UnsureError."""
+        if isinstance(value, cls):
+            return value
+        if type(value) is not dict:
+            raise UNSURE
+        found: dict[str, Any] = {}
+        reads = cls._reads
+        for key, given in value.items():
+            name, check = reads.get(key) or cls._read_of(key)
+            found[name] = check(given)
+        return cls.restored(found, set(found))
+
+    @classmethod
+    def _read_of(cls, key: Any) -> tuple[str, Check]:
+        named = cls.model_fields.get(key)
+        others = cls.model_fields.values() if named is None else (named,)
+        each = next((each for each in others if each.key == key), None)
+        if each is None:
+            raise UNSURE
+        read = cls._reads[key] = (each.name, each.check)
+        return read
+
+    @classmethod
+    def restored(cls, content: dict[str, Any], said: set[str]) -> Self:
+        """The record of content that is known to be right; raises UnsureError where a field is missing."""
+        for name, make in cls._made.items():
+            if name not in content:
+                if make is MISSING:
+                    raise UNSURE
+                content[name] = make()
+        made = cls.__new__(cls)
+        made.__dict__.update(content, model_fields_set=said)
+        return made

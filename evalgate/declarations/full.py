@@ -1,0 +1,95 @@
+"""The pydantic models of classes that are declared here: they tell mistakes, and make JSON Schemas."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from evalgate.declarations.declared import Declaration
+from evalgate.declarations.marks import MISSING, Mark
+from evalgate.declarations.no_plugins import use_no_plugins
+
+use_no_plugins()
+
+import pydantic  # noqa: E402  (not before it knows that it has no plugins)
+
+_declared: dict[type, type[Declaration]] = {}
+"""By the model that was made of it."""
+_OURS = frozenset({"model_fields", "_made", "_reads", "__annotations__", "__dict__", "__weakref__"})
+
+
+class _Closed(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )
+
+
+@cache
+def model_of(declared: Any) -> Any:
+    """The model of a class declared here; any other class as it is."""
+    if not issubclass(declared, Declaration):
+        return declared
+    if declared.__base__ is Declaration:
+        return _Closed
+    annotations = vars(declared).get("__annotations__", {})
+    own = [each for name, each in declared.model_fields.items() if name in annotations]
+    left_out = _OURS.union(each.name for each in own)
+    content = {name: value for name, value in vars(declared).items() if name not in left_out}
+    content |= {each.name: _said(each.said) for each in own if each.said is not MISSING}
+    kinds = {**annotations, **{each.name: _kind(each.kind) for each in own}}
+    bases = tuple(map(model_of, declared.__bases__))
+    made = type(bases[0])(declared.__name__, bases, {**content, "__annotations__": kinds})
+    _declared[made] = declared
+    return made
+
+
+def read(declared: Any, value: Any) -> Any:
+    """What a file says, as pydantic checks it."""
+    return _ours(model_of(declared).model_validate(value))
+
+
+def schema_of(declared: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of what a file may say."""
+    made: dict[str, Any] = model_of(declared).model_json_schema(**options)
+    return made
+
+
+def _ours(value: Any) -> Any:
+    """What pydantic made, with our records in place of its."""
+    declared = _declared.get(type(value))
+    if declared is not None:
+        content = {name: _ours(each) for name, each in vars(value).items()}
+        return declared.restored(content, set(value.model_fields_set))
+    if isinstance(value, list):
+        return [_ours(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _ours(each) for name, each in value.items()}
+    return value
+
+
+def _kind(kind: Any) -> Any:
+    """A type in which pydantic finds models and marks of its own."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is None:
+        return model_of(kind) if isinstance(kind, type) else kind
+    if origin is Literal:
+        return kind
+    if origin is Annotated:
+        return Annotated[(_kind(inner[0]), *map(_mark, kind.__metadata__))]
+    kinds = tuple(each if each is NoneType else _kind(each) for each in inner)
+    return Union[kinds] if origin in (Union, UnionType) else origin[kinds]  # noqa: UP007  (as many as there are)
+
+
+def _mark(mark: Any) -> Any:
+    if not isinstance(mark, Mark):
+        return mark
+    inner = "json_schema_input_type"
+    options = {name: _kind(value) if name == inner else value for name, value in mark.options.items()}
+    return getattr(pydantic, mark.name)(*mark.given, **options)
+
+
+def _said(said: Any) -> Any:
+    """What stands behind the `=` of a field."""
+    kind: Any = type(said)
+    return model_of(kind).model_construct() if isinstance(said, Declaration) else _mark(said)
