@@ -28,6 +28,8 @@ bound(Bounds(cpu=7, memory=700_000_000, spare=5))
 become(int(user) or None, {GROUP})
 limits = [name for name in dir(resource) if name.startswith("RLIMIT_")]
 seen |= {{name: resource.getrlimit(getattr(resource, name)) for name in limits}}
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+seen["can gain rights"] = status["NoNewPrivs"].strip() == "0"
 answer.write(json.dumps(seen))
 answer.close()
 """
@@ -56,6 +58,10 @@ def test_what_it_says_goes_nowhere_and_nothing_can_be_said_to_it(seen):
     assert seen["streams"] == ["/dev/null"] * 3
 
 
+def test_no_program_that_it_becomes_gives_it_rights(seen):
+    assert not seen["can gain rights"]
+
+
 @pytest.mark.parametrize(
     ("limit", "least", "most"),
     [
@@ -78,6 +84,7 @@ def test_as_a_user_of_its_own_it_may_start_no_process(tmp_path):
 # --- one that is made ready by a process that is about to know secrets ----------------
 
 SECRET = "s3cr3t-of-the-job-that-is-nowhere-else"
+PR_GET_DUMPABLE = 3
 ASKER = f"""
 import json, os, re, sys
 if sys.argv[-1].startswith("--environment="):
@@ -99,10 +106,12 @@ with open(here + "mem", "rb", 0) as memory:
         if line.split()[1].startswith("r") and "[v" not in line:
             memory.seek(start)
             found += memory.read(end - start).count(os.environ["TOKEN"].encode())
+import ctypes
+dumpable = ctypes.CDLL(None).prctl({PR_GET_DUMPABLE}, 0, 0, 0, 0)
 streams = {{name: os.readlink(here + "fd/" + name) for name in os.listdir(here + "fd")}}
 print(json.dumps({{
     "environ": open(here + "environ").read(), "command": open(here + "cmdline").read(),
-    "found": found, "files": streams,
+    "found": found, "files": streams, "dumpable": dumpable,
 }}))
 judge.dismiss()
 """
@@ -129,6 +138,10 @@ def ready(tmp_path_factory):
 def test_a_judge_made_ready_holds_no_secret_anywhere_in_its_memory(ready):
     assert (ready["found"], ready["environ"]) == (0, "")
     assert SECRET not in ready["command"]
+
+
+def test_the_one_that_asks_can_not_be_looked_into_by_its_own_user(ready):
+    assert ready["dumpable"] == 0
 
 
 def test_a_judge_made_ready_has_streams_that_lead_nowhere_and_one_way_to_hear(ready):
