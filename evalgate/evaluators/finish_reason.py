@@ -27,14 +27,18 @@ class FinishReason(Evaluator):
 
     def compile(self) -> Check:
         """A look-up."""
-        allowed = frozenset(self.allowed)
         expected = show(self.allowed, 60)
+        unknown = Finding("not_evaluable", "finish reason unknown")
+
+        def found(outcome: Outcome, reason: str) -> Finding:
+            return Finding(outcome, f"finish reason {shorten(reason, 60)}, expected one of {expected}")
+
+        passed = {reason: found("passed", reason) for reason in self.allowed}
 
         def check(trace: Trace) -> Finding:
             reason = trace.finish_reason or trace.response["finish_reason"]
             if reason is None:
-                return Finding("not_evaluable", "finish reason unknown")
-            outcome: Outcome = "passed" if reason in allowed else "failed"
-            return Finding(outcome, f"finish reason {shorten(reason, 60)}, expected one of {expected}")
+                return unknown
+            return passed.get(reason) or found("failed", reason)
 
         return check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.evaluator import Check, Finding
@@ -14,28 +15,28 @@ if TYPE_CHECKING:
     from evalgate.models.trace import Trace
 
 Members = list[tuple["Assertion", Finding]]
+Decide = Callable[[Members], Finding]
+
+MOST_REMEMBERED = 64
+"""Ways in which the members of a group came out that are remembered with what follows."""
 
 
 def all_of(members: Sequence[Assertion]) -> Check:
     """Passes where every member passes; any failed, else error, else not_evaluable decides otherwise."""
-    return lambda trace: _all(_find(members, trace))
+    decide = _remembering(_all)
+    return lambda trace: decide(_find(members, trace))
 
 
 def any_of(members: Sequence[Assertion]) -> Check:
     """Passes where one member passes; else error, else not_evaluable, else failed."""
-
-    def check(trace: Trace) -> Finding:
-        found = _find(members, trace)
-        return _decided(found, ("passed", "error", "not_evaluable", "failed"))
-
-    return check
+    decide = _remembering(lambda found: _decided(found, ("passed", "error", "not_evaluable", "failed")))
+    return lambda trace: decide(_find(members, trace))
 
 
 def at_least(k: int, members: Sequence[Assertion]) -> Check:
     """Passes where `k` members pass; fails where `k` can't be reached whatever the undecided ones were."""
 
-    def check(trace: Trace) -> Finding:
-        found = _find(members, trace)
+    def decide(found: Members) -> Finding:
         if not found:
             return _decided(found, ())
         outcomes = [finding.outcome for _, finding in found]
@@ -49,21 +50,45 @@ def at_least(k: int, members: Sequence[Assertion]) -> Check:
             [(m, f) for m, f in found if f.outcome in ("error", "not_evaluable")], ("error", "not_evaluable")
         )
 
-    return check
+    remembering = _remembering(decide)
+    return lambda trace: remembering(_find(members, trace))
 
 
 def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
     """The members count only where the condition passes; one that can't be judged makes the group so."""
+    decide, leave_out = _remembering(_all), _remembering(_left_out)
 
     def check(trace: Trace) -> Finding:
         found = condition.find(trace)
         if found.outcome == "passed":
-            return _all(_find(then, trace))
-        if found.outcome in ("failed", "skipped"):
-            return Finding("skipped", f"condition does not hold: {found.reason}")
-        return Finding(found.outcome, f"condition: {found.reason}")
+            return decide(_find(then, trace))
+        return leave_out([(condition, found)])
 
     return check
+
+
+def _left_out(conditions: Members) -> Finding:
+    """What a condition makes of its members that did not pass."""
+    ((_, found),) = conditions
+    if found.outcome in ("failed", "skipped"):
+        return Finding("skipped", f"condition does not hold: {found.reason}")
+    return Finding(found.outcome, f"condition: {found.reason}")
+
+
+def _remembering(decide: Decide) -> Decide:
+    """The same, finding the very same again where the members did, as they do of most traces."""
+    known: dict[tuple[int, ...], tuple[Members, Finding]] = {}
+
+    def decide_once(found: Members) -> Finding:
+        key = tuple([id(each) for pair in found for each in pair])
+        if key in known:
+            return known[key][1]
+        finding = decide(found)
+        if len(known) < MOST_REMEMBERED:
+            known[key] = found, finding  # what is kept has its identity for itself
+        return finding
+
+    return decide_once
 
 
 def _find(members: Sequence[Assertion], trace: Trace) -> Members:

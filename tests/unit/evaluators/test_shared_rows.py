@@ -17,6 +17,7 @@ def fine(number):
         input_tokens=number,
         output_tokens=1,
         metadata={"order": number},
+        finish_reason="stop",
     )
 
 
@@ -30,6 +31,11 @@ def fine(number):
         {"path": "length(tool_calls[?name == 'search'])", "eq": 1},
         {"type": "tool_sequence", "sequence": ["search"]},
         {"type": "tool_called", "tool": "search"},
+        {"all_of": [{"type": "cost_limit", "max_usd": 1}, {"type": "contains", "value": "done"}]},
+        {"any_of": [{"type": "not_empty"}, {"path": "metadata.missing", "eq": 1}]},
+        {"at_least": {"k": 1, "of": [{"type": "not_empty"}, {"type": "cost_limit", "max_usd": 1}]}},
+        {"when": {"type": "not_empty"}, "then": [{"type": "latency_limit", "max_seconds": 5}]},
+        {"type": "finish_reason", "in": ["stop", "done"]},
         {"type": "forbidden_tools", "tools": ["delete_*"]},
         {"type": "allowed_tools", "tools": ["search"]},
         {"type": "cost_limit", "max_usd": 1},
@@ -92,6 +98,43 @@ def test_what_must_not_hold__keeps_evidence_of_its_own():
     assert row.evidence == {"alignment": [["book", None], [None, "search"]], "more": 0}
     raw = {"type": "output_contains", "value": "sorry", "negate": True}
     assert compiled(raw).assess(fine(1)).evidence == {"verdict": "success"}
+
+
+def test_group__whose_members_find_otherwise_is_told_otherwise():
+    """Two members may find the very same; which of them did is told."""
+    limits = [{"type": "cost_limit", "max_usd": 1, "name": each} for each in ("one", "two")]
+    raw = {"any_of": [limits[0], {**limits[1], "on_missing": "skip"}, {"path": "metadata.order", "eq": 1}]}
+    assertion = compiled(raw)
+    traces = [
+        fine(1),
+        fine(2),
+        make_trace(),
+        make_trace(cost_usd=2, metadata={"order": 5}),
+        make_trace(metadata={"order": 1}),
+        fine(3),
+    ]
+    rows = [assertion.assess(each) for each in traces]
+    assert rows == [compiled(raw).assess(each) for each in traces]
+    assert [row.outcome for row in rows] == [
+        "passed",
+        "passed",
+        "not_evaluable",
+        "failed",
+        "passed",
+        "passed",
+    ]
+    assert rows[1] is not rows[0]
+    assert rows[1].reason == "one: cost <= 1 USD; two: cost <= 1 USD"
+    assert rows[2].reason == "one: cost unknown; metadata.order == 1: metadata.order: path found nothing"
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_condition__that_does_not_hold_leaves_out_the_same_way(number):
+    raw = {"when": {"type": "tool_called", "tool": "book"}, "then": [{"type": "not_empty"}]}
+    assertion = compiled(raw)
+    rows = [assertion.assess(fine(each)) for each in (1, number)]
+    assert {row.outcome for row in rows} == {"skipped"}
+    assert rows == [compiled(raw).assess(fine(1))] * 2
 
 
 def test_a_row__that_one_trace_has_is_not_shared():
