@@ -20,6 +20,8 @@ TIMES = 5
 
 def lines(folder: Path) -> list[str]:
     """The figures, a line each."""
+    from evalgate.adapters.baseline_zip import BaselineZips
+    from evalgate.adapters.workspace import Workspace
     from evalgate.application.own_words import Wording, write_comment
     from evalgate.reporting.exports.results_json import load
     from evalgate.reporting.render import render_summary
@@ -27,11 +29,14 @@ def lines(folder: Path) -> list[str]:
     content = results(folder)
     document = load(content)
     wording = Wording("bench/gate", 60_000, None)
-    loading = best(lambda: load(content, whole=False))
+    zips = BaselineZips(Workspace(None, str(folder / "scenarios")))
+    zips.create(".", str(folder / "scenarios" / "alone.zip"))
+    loading, alone = best(lambda: zips.earlier("alone.zip")), best(lambda: zips.earlier("results.json"))
     comment = best(lambda: write_comment(document, wording))
     summary = best(lambda: render_summary(document))
     return [
         f"- A baseline of {COUNT:,} scenarios, {len(content) / 1e6:.0f} MB: {loading:.0f} ms (to reach: 60).",
+        f"- The same out of its `results.json` alone: {alone:.0f} ms.",
         f"- Their comment: {comment:.0f} ms; their job summary: {summary:.0f} ms.",
     ]
 

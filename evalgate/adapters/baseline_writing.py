@@ -8,6 +8,7 @@ import orjson
 
 from evalgate.adapters.baseline_spool import Spool
 from evalgate.models.document_names import STANDINGS_FILE
+from evalgate.models.pieces import pieces_of
 from evalgate.records import replace
 from evalgate.reporting.exports.standings import dump_standings
 
@@ -31,7 +32,9 @@ def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
 
     spool = parts.traces if isinstance(parts.traces, Spool) else None
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_entry(RESULTS), parts.results)
+        with archive.open(_entry(RESULTS), "w") as member:
+            for piece in pieces_of(parts.results):
+                member.write(piece)
         standings = _standings(archive.getinfo(RESULTS), parts)
         if standings is not None:
             archive.writestr(_entry(STANDINGS_FILE), standings)

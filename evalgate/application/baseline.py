@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalgate.application.request import JudgeRequest
     from evalgate.application.rules import Rules
     from evalgate.models.earlier_run import EarlierRun
+    from evalgate.models.pieces import Content
     from evalgate.models.results import ResultsDoc
     from evalgate.ports import BaselineFiles, EarlierBaseline, TraceSpool
     from evalgate.suite.models import Configuration
@@ -111,7 +112,7 @@ def parts_of(
     request: JudgeRequest,
     configuration: Configuration,
     results: ResultsDoc,
-    content: bytes,
+    content: Content,
     traces: TraceSpool,
 ) -> BaselineParts:
     """What goes into the baseline that this run leaves; `content` are its results as they are written."""

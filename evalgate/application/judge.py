@@ -35,7 +35,6 @@ from evalgate.gate.behaviour import add_calls
 from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
 from evalgate.gate.standing import standings_of, standings_of_run
-from evalgate.models.pieces import whole
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         judgement = report(request, findings, now)
         if spool is None:
             return judgement
-        content = whole(judgement.files["results.json"])
+        content = judgement.files["results.json"]
         parts = parts_of(request, configuration, judgement.results, content, spool)
         said = tools.baselines.write(target, parts)
         return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, said)])

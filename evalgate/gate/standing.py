@@ -45,12 +45,12 @@ def standings_of(earlier: EarlierRun) -> dict[ScenarioKey, Standing]:
             key,
             known[verdict],
             score,
-            list(of.passed[start:end]),
-            list(of.scores[start:end]),
-            list(of.costs[start:end]),
-            list(of.latencies[start:end]),
-            list(of.tokens[start:end]),
-            list(of.numbers[start:end]),
+            of.passed[start:end],
+            of.scores[start:end],
+            of.costs[start:end],
+            of.latencies[start:end],
+            of.tokens[start:end],
+            of.numbers[start:end],
         )
         for key, verdict, score, (start, end) in zip(
             earlier.keys, earlier.verdicts, earlier.scores, pairwise(starts), strict=True

@@ -38,12 +38,12 @@ class EarlierTrial(NamedTuple):
 class TrialColumns:
     """The trials of all scenarios, in their order. `pricing` is None where no cost was to be computed."""
 
-    numbers: Sequence[int]
-    passed: Sequence[bool]
-    scores: Sequence[float | None]
-    costs: Sequence[float | None]
-    latencies: Sequence[float | None]
-    tokens: Sequence[int | None]
+    numbers: list[int]
+    passed: list[bool]
+    scores: list[float | None]
+    costs: list[float | None]
+    latencies: list[float | None]
+    tokens: list[int | None]
     calls: Sequence[Sequence[str]]
     paths: Sequence[str]
     lines: Sequence[int | None]
@@ -138,5 +138,5 @@ def _trials(columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequ
     )
 
 
-def _column(values: Sequence[T | None] | None, count: int) -> Sequence[T | None]:
+def _column(values: list[T | None] | None, count: int) -> list[T | None]:
     return [None] * count if values is None else values

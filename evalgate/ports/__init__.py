@@ -174,7 +174,7 @@ class BaselineParts:
     """What goes into a `baseline.zip`."""
 
     manifest: dict[str, Any]
-    results: bytes
+    results: Content
     suites: bytes
     traces: TraceSpool | None
     standings: StandingsDoc | None = None

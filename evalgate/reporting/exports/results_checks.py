@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.reporting.exports import results_fields as fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalgate.reporting.exports.results_fields import Shape, Types
 
@@ -16,6 +16,9 @@ LARGEST_SUM = 1e24
 MOST_DAYS = 4_000_000
 
 Place = tuple[Any, ...]
+MOST_KINDS = 200
+"""Combinations of fields and types of one shape that are remembered as good ones."""
+_fit: dict[int, set[tuple[Any, ...]]] = {}  # by the shape's identity: shapes live as long as their modules
 
 
 class Mistake(Exception):
@@ -32,6 +35,14 @@ def bound(parent: Mapping[str, Any], name: str, most: float, place: Place, least
         raise Mistake((*place, name), f"is not between {least:g} and {most:g}")
 
 
+def amounts(parent: Mapping[str, Any], names: Iterable[str], place: Place) -> None:
+    """Sums of money, time and tokens."""
+    for name in names:
+        value = parent[name]
+        if value is not None and not 0 <= value <= LARGEST_AMOUNT:
+            raise Mistake((*place, name), f"is not between 0 and {LARGEST_AMOUNT:g}")
+
+
 def interval(parent: Mapping[str, Any], name: str, place: Place) -> None:
     """A pair of numbers between -1 and 1, or null."""
     ends = parent[name]
@@ -42,7 +53,22 @@ def interval(parent: Mapping[str, Any], name: str, place: Place) -> None:
 
 
 def record(value: dict[str, Any], shape: Shape, place: Place) -> None:
-    """An object of this shape; absent optional fields are filled in, in place."""
+    """An object of this shape; absent optional fields are filled in, in place.
+
+    Most objects have the same fields of the same types as one before them, and are not looked at field by
+    field again.
+    """
+    fit = _fit.setdefault(id(shape), set())
+    kind = (*value, *map(type, value.values()))
+    if kind in fit:
+        return
+    size = len(value)
+    _look(value, shape, place)
+    if len(value) == size and len(fit) < MOST_KINDS:
+        fit.add(kind)
+
+
+def _look(value: dict[str, Any], shape: Shape, place: Place) -> None:
     for name, types, when_absent in shape:
         if name in value:
             if type(value[name]) not in types:
@@ -78,5 +104,5 @@ def maybe(parent: Mapping[str, Any], name: str, shape: Shape, place: Place) -> N
 
 def texts(parent: Mapping[str, Any], name: str, place: Place) -> None:
     """A list of nothing but text."""
-    if any(type(item) is not str for item in parent[name]):
+    if not fields.TEXT.issuperset(map(type, parent[name])):
         raise Mistake((*place, name), "holds something that is not text")

@@ -13,11 +13,11 @@ from evalgate.models.run import MAX_SCENARIOS
 from evalgate.reporting.exports import approvals_doc
 from evalgate.reporting.exports import results_fields as fields
 from evalgate.reporting.exports.results_checks import (
-    LARGEST_AMOUNT,
     LARGEST_SUM,
     MOST_DAYS,
     Mistake,
     Place,
+    amounts,
     bound,
     interval,
     maybe,
@@ -171,8 +171,7 @@ def _scenario(scenario: dict[str, Any], place: Place, *, whole: bool) -> None:
         _golden(scenario, place)
     for trial, at in records(scenario, "trials", fields.TRIAL, place):
         bound(trial, "score", 1, at)
-        for name in fields.AMOUNTS:
-            bound(trial, name, LARGEST_AMOUNT, at)
+        amounts(trial, fields.AMOUNTS, at)
         record(trial["trace"], fields.TRACE, (*at, "trace"))
         texts(trial, "tool_calls", at)
         if trial.get("pricing") is not None:
@@ -222,21 +221,18 @@ def _behaviour(behaviour: dict[str, Any], place: Place) -> None:
         for _ in records(behaviour, name, shape, place):
             pass
     for figure, at in records(behaviour, "figures", shapes.FIGURE, place):
-        for name in ("before", "now"):
-            bound(figure, name, LARGEST_AMOUNT, at)
+        amounts(figure, ("before", "now"), at)
 
 
 def check_pricing(pricing: dict[str, Any], place: Place) -> None:
     """How a cost was computed. Raises Mistake."""
     record(pricing, fields.PRICING, place)
     texts(pricing, "missing_models", place)
-    for name in ("usd", *fields.PRICED):
-        bound(pricing, name, LARGEST_AMOUNT, place)
+    amounts(pricing, ("usd", *fields.PRICED), place)
     if pricing["usage"] is None:
         return
     for row, at in records(pricing, "usage", fields.USAGE, place):
-        for name in fields.MODEL_TOKENS:
-            bound(row, name, LARGEST_AMOUNT, at)
+        amounts(row, fields.MODEL_TOKENS, at)
 
 
 def _figures(parent: Mapping[str, Any], place: Place) -> None:
@@ -269,5 +265,4 @@ def _variants(suite: dict[str, Any], place: Place) -> None:
     for variant, at in records(suite, "variants", fields.VARIANT, place):
         for name in ("correct_tool", "correct_count"):
             record(variant[name], fields.SHARE, (*at, name))
-        for name in fields.AMOUNTS:
-            bound(variant, name, LARGEST_AMOUNT, at)
+        amounts(variant, fields.AMOUNTS, at)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
+from results_builder import a_trial as a_stored_trial
 
 from evalgate.errors import Location, OverLimit, Problem, SettingError
 from evalgate.models.comparison import (
@@ -395,6 +396,29 @@ def test_load__wrong_shape__names_the_field(path, value, words):
         load(json.dumps(made).encode(), what="base.json")
     assert "base.json is no evalgate.results/1 document" in str(caught.value)
     assert words in str(caught.value)
+
+
+def test_load__one_wrong_trial_among_many_good_ones__is_found():
+    """Objects of a kind that was seen are not looked at field by field; these are of another kind."""
+    for name, value in (("score", "1"), ("trial", True), ("status", None), ("tool_calls", None)):
+        trials = [a_stored_trial(number) for number in range(4)]
+        trials[2][name] = value
+        document = results([a_suite("s", [a_scenario(trials=trials)])])
+        with pytest.raises(SettingError, match=rf"scenarios\[0\]\.trials\[2\]\.{name} is not"):
+            load(dump(document))
+    trials = [a_stored_trial(number) for number in range(4)]
+    del trials[3]["trace"]
+    with pytest.raises(SettingError, match=r"trials\[3\]\.trace is missing"):
+        load(dump(results([a_suite("s", [a_scenario(trials=trials)])])))
+
+
+def test_load__a_field_that_several_objects_lack__is_filled_in_in_each():
+    trials = [a_stored_trial(number) for number in range(3)]
+    for trial in trials:
+        del trial["input_tokens"]
+    loaded = load(dump(results([a_suite("s", [a_scenario(trials=trials)])])))
+    found = loaded["suites"][0]["scenarios"][0]["trials"]
+    assert [trial["input_tokens"] for trial in found] == [None, None, None]
 
 
 def test_load__no_json__says_where_it_breaks_off():
