@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args, overload
 
 from evalgate.models.golden_result import is_unjudged_dimension
@@ -236,12 +237,14 @@ class Column(Sequence[Any]):
         return _told(self._values[self._places[index]])
 
     def __iter__(self) -> Iterator[Any]:
-        values, places = self._values, self._places
-        for start in range(0, len(places), _AT_ONCE):
-            yield from [
-                value if value == value and value != _UNKNOWN else None  # noqa: PLR0124  (NaN is not)
-                for value in map(values.__getitem__, places[start : start + _AT_ONCE])
-            ]
+        return chain.from_iterable(map(self._block, range(0, len(self._places), _AT_ONCE)))
+
+    def _block(self, start: int) -> list[Any]:
+        """The next of the values: few enough to copy, many enough to be quick."""
+        return [
+            value if value == value and value != _UNKNOWN else None  # noqa: PLR0124  (NaN is not)
+            for value in map(self._values.__getitem__, self._places[start : start + _AT_ONCE])
+        ]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
