@@ -68,3 +68,11 @@ def test_with_a_root_of_another_owner__what_root_writes_is_theirs(tmp_path):
     written = [tmp_path / ".evalgate", *(tmp_path / ".evalgate").iterdir()]
     assert {path.name for path in written} == {".evalgate", ".gitignore", "results.json"}
     assert {(path.stat().st_uid, path.stat().st_gid) for path in written} == {(1001, 1002)}
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "x/" * 3_000 + "y", "a" * 300 + "/b.xml"])
+def test_a_name_that_no_system_takes__is_refused_with_the_reason(tmp_path, path):
+    with pytest.raises(SettingError, match="File name too long"):
+        NamedFile(path, str(tmp_path)).write(b"")
+    with pytest.raises(SettingError, match="File name too long"):
+        OutputFolder(path, str(tmp_path)).write("a", b"")
