@@ -26,3 +26,5 @@ class Glance(NamedTuple):
     """What the system said first."""
     read: Callable[[], tuple[list[Any], list[Any]]]
     """The messages and the tool calls, see models.trace."""
+    opening: str | None = None
+    """What the user said first."""

@@ -17,12 +17,17 @@ DIGITS = 12
 
 def scenario_of(trace: Trace, below: str, *, is_one_of_several: bool) -> str:
     """The path below the glob's fixed part without its suffix; several in a file are told apart by a hash."""
+    return named_by(below, first_words(trace.messages) if is_one_of_several else None)
+
+
+def named_by(below: str, words: str | None) -> str:
+    """The same where the words are known that tell the conversation from others of its file."""
     stem = below.removesuffix(".gz")
     for suffix in SUFFIXES:
         if stem.endswith(suffix) and not stem.endswith(f"/{suffix}") and stem != suffix:
             stem = stem.removesuffix(suffix)
             break
-    return _bounded(f"{stem}#{_hash(first_words(trace.messages))}" if is_one_of_several else stem)
+    return _bounded(stem if words is None else f"{stem}#{_hash(words)}")
 
 
 def name_of_damaged(below: str, source: Source) -> str:

@@ -45,7 +45,7 @@ class Reader:
     text. `join_keys` names what a file's documents share with those of other files: files that share a key
     are read as one. `headed` is for files of which one tells about all others of its folder.
     `at_once` makes the finished trace of a line that is plain, and None of every other: the same that the
-    rest would make of it, but quicker.
+    rest would make of it, but quicker. It is told the path below the glob's fixed part.
     """
 
     build: Callable[[Any], Trace]
@@ -54,7 +54,7 @@ class Reader:
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
     headed: Headed | None = None
-    at_once: Callable[[Any, Source], Trace | None] | None = None
+    at_once: Callable[[Any, Source, str], Trace | None] | None = None
 
     def only_record(self, document: Any) -> Any:
         """The record of a document that holds exactly one; None for every other document."""

@@ -74,8 +74,8 @@ class TraceFiles:
         """The trace, as long as it is no longer than a trace may be."""
         if isinstance(found, DamagedTrace):
             return found
-        most = self._limits.messages
-        if found.glance is not None and found.glance.messages + len(found.glance.called) <= most:
+        most, glance = self._limits.messages, found.glance
+        if glance is not None and glance.messages + len(glance.called) <= most:
             return found
         for what, count in (("messages", len(found.messages)), ("tool calls", len(found.tool_calls))):
             if count > most:

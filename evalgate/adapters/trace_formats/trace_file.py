@@ -144,19 +144,25 @@ class TraceFile:
         if self._format.together:
             yield from self._lines_together(self._format, lines)
             return
-        path, name, at_once = self._file.path, self._format.name, self._format.reader.at_once
-        sha256 = hashlib.sha256
+        yield from self._each_line(self._format, lines)
+
+    def _each_line(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
+        path, name, below, at_once = self._file.path, known.name, self._file.below, known.reader.at_once
         for number, data in lines:
-            value = self._decoded(number, data)
-            if isinstance(value, DamagedTrace):
-                yield value
-            elif data is not None:
-                source = Source(path, name, number, None, sha256(data).hexdigest())
-                trace = None if at_once is None else at_once(value, source)
-                if trace is None:
-                    yield from self._of_line(self._format, value, source, len(data))
-                else:
-                    yield trace
+            if data is None:
+                yield self._decoded(number, data)
+                continue
+            source = Source(path, name, number, None, hashlib.sha256(data).hexdigest())
+            try:
+                value = decode(data)
+            except TraceError as error:
+                yield self._damaged(error, source, decode_leniently(data))
+                continue
+            trace = None if at_once is None else at_once(value, source, below)
+            if trace is None:
+                yield from self._of_line(known, value, source, len(data))
+            else:
+                yield trace
 
     def _lines_together(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
         """A damaged line is told by itself: what it said is missing from the recording."""

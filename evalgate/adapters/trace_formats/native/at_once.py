@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER, amount, text, time
 from evalgate.adapters.trace_formats.figures import finish_reason, milliseconds, recorded_scores, total_tokens
+from evalgate.adapters.trace_formats.naming import named_by
 from evalgate.adapters.trace_formats.native import parts
-from evalgate.adapters.trace_formats.native.glance import NotPlain, glance_at
+from evalgate.adapters.trace_formats.native.glance import glance_at
 from evalgate.adapters.trace_formats.native.parts import TOKENS
 from evalgate.adapters.trace_formats.native.spellings import SCENARIO_KEY, clock
+from evalgate.adapters.trace_formats.not_plain import NotPlain
 from evalgate.adapters.trace_formats.origin import ORIGIN_KEYS
 from evalgate.adapters.trace_formats.strict_json import require_shallow
 from evalgate.errors import TraceError
@@ -60,7 +62,7 @@ SAY_MORE = frozenset({SCENARIO_KEY, *ORIGIN_KEYS})
 """Metadata that stands for a field of the trace."""
 
 
-def read_at_once(document: Any, source: Source) -> Trace | None:
+def read_at_once(document: Any, source: Source, below: str) -> Trace | None:
     """The trace, None where it has to be read with care."""
     if type(document) is not dict or document.get("schema") != SCHEMA:
         return None
@@ -72,6 +74,10 @@ def read_at_once(document: Any, source: Source) -> Trace | None:
         _add_usual(trace, document)
         if not USUAL.issuperset(document):
             _add_rest(trace, document)
+        if trace.scenario_id is None:
+            if not glance.opening:
+                return None
+            trace.scenario_id = named_by(below, glance.opening)
     except (NotPlain, TraceError):
         return None
     return trace
@@ -82,7 +88,9 @@ def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, P
     get = document.get
     scenario_id, trial, reason = get("scenario_id"), get("trial"), get("finish_reason")
     trace_id, model, provider = get("trace_id"), get("model"), get("provider")
-    if type(scenario_id) is not str or not 0 < len(scenario_id) <= MAX_ID_LENGTH:
+    if scenario_id is not None and (
+        type(scenario_id) is not str or not 0 < len(scenario_id) <= MAX_ID_LENGTH
+    ):
         raise NotPlain
     if trial is not None and (type(trial) is not int or not 0 <= trial <= LARGEST_COUNT):
         raise NotPlain

@@ -13,6 +13,7 @@ from evalgate.adapters.trace_formats.contents import read_content
 from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER
 from evalgate.adapters.trace_formats.native.messages import ABOVE_ARGUMENTS, CALL_FIELDS, result_content
 from evalgate.adapters.trace_formats.native.plain import read_plain
+from evalgate.adapters.trace_formats.not_plain import NotPlain
 from evalgate.adapters.trace_formats.strict_json import require_shallow
 from evalgate.errors import TraceError
 from evalgate.models.glance import Glance
@@ -24,10 +25,6 @@ MOST = 10_000
 """Messages and calls beyond which a conversation is not plain."""
 OF_MESSAGE, OF_RESULT, OF_CALL = 2, 3, len(CALL_FIELDS)
 """How many fields they have: role and content, a result its tool_call_id too."""
-
-
-class NotPlain(Exception):
-    """Something that has to be read with care."""
 
 
 def glance_at(document: dict[str, Any]) -> Glance | None:
@@ -45,7 +42,7 @@ def glance_at(document: dict[str, Any]) -> Glance | None:
 def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
     called: list[str] = []
     waiting: set[str | None] = set()
-    turns, answer, answered, instructions = 0, None, None, None
+    turns, answer, answered, instructions, opening = 0, None, None, None, None
     for index, message in enumerate(messages):
         role, content = message["role"], message["content"]
         if role == "tool":
@@ -66,6 +63,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
             raise NotPlain
         elif role == "user":
             turns += 1
+            opening = opening or content
         elif role != "system":
             raise NotPlain
         elif not index:
@@ -73,7 +71,8 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
     if waiting or len(called) > MOST:
         raise NotPlain
     response: Response = {"content": answered, "finish_reason": None, "message_index": answer}
-    return Glance(called, len(messages), turns, response, instructions, partial(read_plain, messages))
+    read = partial(read_plain, messages)
+    return Glance(called, len(messages), turns, response, instructions, read, opening)
 
 
 def _look_at_result(message: dict[str, Any], content: Any) -> None:

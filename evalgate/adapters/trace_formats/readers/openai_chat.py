@@ -10,6 +10,7 @@ from evalgate.adapters.trace_formats.endings import missing_results
 from evalgate.adapters.trace_formats.fields import FieldError, listing, mapping, text
 from evalgate.adapters.trace_formats.figures import finish_reason, provider_usage
 from evalgate.adapters.trace_formats.messages.openai import add_message, read_messages
+from evalgate.adapters.trace_formats.readers.openai_chat_at_once import read_at_once
 from evalgate.adapters.trace_formats.shapes import Reader
 from evalgate.adapters.trace_formats.signs.chat import is_chat
 from evalgate.adapters.trace_formats.strict_json import require_shallow
@@ -66,4 +67,5 @@ READER = Reader(
     build=build,
     identify=identify_beside,
     split=split,
+    at_once=read_at_once,
 )

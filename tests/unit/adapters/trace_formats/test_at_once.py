@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from evalgate.adapters.trace_formats.building import record_of
 from evalgate.adapters.trace_formats.native import reader as native
+from evalgate.adapters.trace_formats.readers import openai_chat
+from evalgate.adapters.trace_formats.signs.chat import OPENAI_CHAT
+from evalgate.adapters.trace_formats.signs.native import NATIVE as OF_OUR_OWN
 from evalgate.models.trace import Source, Trace
+
+if TYPE_CHECKING:
+    from evalgate.adapters.trace_formats.shapes import Format
 
 NATIVE: dict[str, Any] = {
     "schema": "evalgate.trace/1",
@@ -66,12 +72,49 @@ ODD = st.sampled_from(
         [{"id": "c9", "name": "n", "arguments": {}}],
     ]
 )
-MORE = [
-    *"role content tool_calls tool_call_id name is_error exit_code id zzz schema duration_seconds".split(),
-    *"timestamp finish_reason arguments parts turn source total_tokens cost latency duration_ms".split(),
-    *"response evaluations llm_calls warnings run_id usd evalgate.scenario.id evalgate.commit".split(),
-    *("cache_read_input_tokens", *RARE),
-]
+CHAT: dict[str, Any] = {
+    "id": "t1",
+    "scenario_id": "refund",
+    "trial": 2,
+    "model": "m",
+    "messages": [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "text", "text": "Where"}, {"type": "text", "text": "is it?"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "refusal": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": "{}"}},
+                {"id": "c2", "type": "function", "function": {"name": "wait", "arguments": {"for": [1]}}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c2", "content": "no", "name": "wait"},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "its way"}]},
+        {"role": "assistant", "content": "On its way.", "finish_reason": "end_turn", "name": "a"},
+        {"role": "user", "content": "Thanks", "name": "u"},
+    ],
+    "usage": {"completion_tokens": 80, "prompt_tokens": 900, "total_tokens": 980},
+    "cost_usd": 0.012,
+    "latency_seconds": 1.001,
+    "finish_reason": "stop",
+}
+RARE_CHAT: dict[str, Any] = {
+    "provider": "p",
+    "latency_ms": 12,
+    "tools": [{"type": "function", "function": {"name": "wait", "parameters": {"a": {}}}}],
+    "scores": {"reward": 1.0},
+    "metadata": {"team": "a", "evalgate.scenario.id": 7, "evalgate.commit": "c", "evalgate.trial": 3},
+    "zzz": {"a": 1},
+}
+NAMES: tuple[str, ...] = (
+    *("role", "content", "tool_calls", "tool_call_id", "name", "is_error", "exit_code", "id", "zzz"),
+    *("duration_seconds", "timestamp", "finish_reason", "arguments", "parts", "turn", "source", "cost"),
+    *("total_tokens", "latency", "duration_ms", "response", "evaluations", "llm_calls", "warnings"),
+    *("run_id", "usd", "evalgate.scenario.id", "evalgate.commit", "cache_read_input_tokens", "schema"),
+    *("refusal", "reasoning_content", "function_call", "function", "choices", "evalgate.trial"),
+)
+MORE = [*NAMES, *RARE, *RARE_CHAT]
 PLACE = Source("t/a.jsonl", "native", 3, None, "0123456789abcdef" * 4)
 
 
@@ -118,22 +161,41 @@ def told(trace: Any) -> str:
     return repr(trace)
 
 
-def both(reader: Any, document: Any) -> tuple[Trace | None, Any]:
-    """A document read in one go and with care."""
-    at_once = reader.READER.at_once(copy.deepcopy(document), PLACE)
-    return at_once, record_of(reader.READER, copy.deepcopy(document), PLACE, "below.jsonl")
+def both(reader: Any, form: Format, document: Any) -> tuple[Trace | None, Any]:
+    """A document read in one go and with care; None for what is of another format."""
+    at_once = reader.READER.at_once(copy.deepcopy(document), PLACE, "below.jsonl")
+    if not form.claims(document):
+        return at_once, None
+    return at_once, record_of(reader.READER, document, PLACE, "below.jsonl")
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(damaged(NATIVE, RARE))
 @example({**NATIVE, **RARE})
+@example({name: value for name, value in NATIVE.items() if name != "scenario_id"})
 def test_a_native_line_is_read_in_one_go_as_with_care(document):
-    at_once, careful = both(native, document)
-    assert at_once is None or told(at_once) == told(careful)
+    at_once, with_care = both(native, OF_OUR_OWN, document)
+    assert at_once is None or told(at_once) == told(with_care)
 
 
-@pytest.mark.parametrize("name", RARE)
+@settings(max_examples=200)
+@given(damaged(CHAT, RARE_CHAT))
+@example({**CHAT, **RARE_CHAT})
+@example({name: value for name, value in CHAT.items() if name != "scenario_id"})
+def test_a_line_of_openai_messages_is_read_in_one_go_as_with_care(document):
+    at_once, with_care = both(openai_chat, OPENAI_CHAT, document)
+    assert at_once is None or told(at_once) == told(with_care)
+
+
+@pytest.mark.parametrize("name", ["schema", *RARE])
 def test_what_few_native_lines_have_is_read_in_one_go(name):
-    at_once, careful = both(native, {**NATIVE, name: RARE[name]})
+    at_once, with_care = both(native, OF_OUR_OWN, {**NATIVE, name: {**NATIVE, **RARE}[name]})
     assert at_once is not None
-    assert told(at_once) == told(careful)
+    assert told(at_once) == told(with_care)
+
+
+@pytest.mark.parametrize("name", ["id", *RARE_CHAT])
+def test_what_few_lines_of_openai_messages_have_is_read_in_one_go(name):
+    at_once, with_care = both(openai_chat, OPENAI_CHAT, {**CHAT, name: {**CHAT, **RARE_CHAT}[name]})
+    assert at_once is not None
+    assert told(at_once) == told(with_care)
