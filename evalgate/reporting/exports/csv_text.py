@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evalgate.errors import SettingError
+from evalgate.errors import Location, Problem, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,10 +24,10 @@ def rows_text(rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"{','.join(map(_cell, row))}\r\n" for row in rows)
 
 
-def read_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def read_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line each ends on, cells as they were before they were made harmless.
 
-    Raises SettingError, naming the line, for what is no CSV.
+    Raises SettingError, naming the line of the file at `path`, for what is no CSV.
     """
     import csv
 
@@ -37,7 +37,8 @@ def read_rows(text: str) -> Iterator[tuple[int, list[str]]]:
         try:
             row = next(rows, None)
         except csv.Error:
-            raise SettingError(f"line {rows.line_num}: this is no CSV as RFC 4180 has it") from None
+            place = Location(path, rows.line_num)
+            raise SettingError(Problem("this is no CSV as RFC 4180 has it", place)) from None
         if row is None:
             return
         if row:

@@ -41,7 +41,7 @@ def read_evaluation_rows(text: str, path: str) -> Restored:
 
     Columns are found by their names. Raises SettingError for what is no CSV of evaluations.
     """
-    rows = read_rows(text)
+    rows = read_rows(text, path)
     _, head = next(rows, (0, list[str]()))
     if not set(head) >= NEEDED:
         lacking = ", ".join(sorted(NEEDED - set(head)))

@@ -49,7 +49,7 @@ def test_lines_end_in_cr_lf_and_quotes_are_doubled():
 
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=4))
 def test_what_is_written_reads_back_the_same(rows):
-    assert [row for _, row in read_rows(rows_text(rows))] == rows
+    assert [row for _, row in read_rows(rows_text(rows), "x.csv")] == rows
 
 
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1, max_size=3))
@@ -63,6 +63,6 @@ def test_any_reader_finds_as_many_cells_and_no_formula(rows):
 
 
 @pytest.mark.parametrize("text", ['a,"b', '"a"b,c\r\n', f"a,{'x' * 1_000_001}\r\n"])
-def test_what_is_no_csv_is_refused_with_its_line(text):
-    with pytest.raises(SettingError, match=r"^line [123]: this is no CSV"):
-        list(read_rows(text))
+def test_what_is_no_csv_is_refused_with_its_place(text):
+    with pytest.raises(SettingError, match=r"^x\.csv:[123]: this is no CSV"):
+        list(read_rows(text, "x.csv"))
