@@ -23,17 +23,16 @@ TEXTS = {
 }
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
 LOOKED_INTO_ONLY = {
-    ("evalgate/adapters/stores/troubles.py", "_refused"): "a search for the name of a rule of ours",
-    ("evalgate/adapters/judging/bounds.py", "is_out_of_memory"): "two phrases are looked for",
-    ("evalgate/adapters/trace_formats/strict_json.py", "_why"): "a phrase is looked for",
-    ("evalgate/adapters/suite_files/yaml_tree.py", "_syntax_error"): "phrases are looked for",
+    ("evalgate/adapters/stores/troubles.py", "_refused", "str(error.orig)"): "the name of a rule of ours",
+    ("evalgate/adapters/suite_files/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (
         "evalgate/reporting/exports/evaluation_csv.py",
         "read_evaluation_rows",
-    ): "the module's own readers raise it",
-    ("evalgate/settings/inputs.py", "read_inputs"): "the module's own readers raise it",
+        "str(error)",
+    ): "own readers raise it",
+    ("evalgate/settings/inputs.py", "read_inputs", "mistake"): "own readers raise it",
 }
-"""Functions that may, and why that shows nothing of it."""
+"""What is made of such an exception in a function, and what it is searched for, or why it is our own text."""
 MAKES_TEXT = {"str", "repr", "format", "ascii"}
 TELLS = {"args", "msg", "message", "problem", "context", "reason", "detail", "note", "doc", "object"}
 BUILT_IN = {
@@ -88,22 +87,22 @@ def foreign(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST, s
         yield from foreign(node, inside)
 
 
-def told(name: str, tree: ast.AST) -> Iterator[int]:
-    """Lines in which the exception, or what it says of itself, becomes text."""
+def told(name: str, tree: ast.AST) -> Iterator[ast.expr]:
+    """Where the exception, or what it says of itself, becomes text."""
     ours = {id(part) for node in ast.walk(tree) if is_of_ours(name, node) for part in ast.walk(node.body)}
     for node in ast.walk(tree):
         if id(node) in ours:
             continue
         if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "'msg'":  # of a model's mistakes
-            yield node.lineno
+            yield node
         if isinstance(node, ast.FormattedValue) and says(name, node.value):
-            yield node.lineno
+            yield node.value
         if isinstance(node, ast.Call):
             callee = ast.unparse(node.func).rpartition(".")[2]
             if callee in MAKES_TEXT and any(says(name, each) for each in node.args):
-                yield node.lineno
+                yield node
         if isinstance(node, ast.Attribute) and node.attr in TELLS and is_name(name, node.value):
-            yield node.lineno
+            yield node
 
 
 def says(name: str, node: ast.expr) -> bool:
@@ -132,10 +131,10 @@ def faults(file: str, text: str) -> list[str]:
     if not CATCHES.search(text):
         return []
     found = [
-        f"{file}:{line}"
+        f"{file}:{part.lineno} {ast.unparse(part)}"
         for name, seen, function in foreign(ast.parse(text))
-        if (file, function) not in LOOKED_INTO_ONLY
-        for line in told(name, seen)
+        for part in told(name, seen)
+        if (file, function, ast.unparse(part)) not in LOOKED_INTO_ONLY
     ]
     return sorted(set(found))
 
