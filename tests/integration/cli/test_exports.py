@@ -212,7 +212,7 @@ def test_what_the_store_refuses_is_told_and_the_rest_is_taken_in(verbs, store):
         ("x.txt", "", "x.txt: an export ends in .jsonl or .csv (`evalgate goldens import` takes goldens in)"),
         ("x.csv", "a,b\n", "x.csv:1: this is no CSV of evaluations: no column"),
         ("x.csv", "\xff", "x.csv: an export is text in UTF-8"),
-        ("x.csv", "a,\"b", "x.csv:1: this is no CSV as RFC 4180 has it"),
+        ("x.csv", 'a,"b', "x.csv:1: this is no CSV as RFC 4180 has it"),
         ("x.jsonl", "{}\n", "x.jsonl:1: "),
     ],
 )
