@@ -24,6 +24,7 @@ TEXTS = {
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
 LOOKED_INTO_ONLY = {
     ("evalgate/adapters/stores/troubles.py", "_refused", "str(error.orig)"): "the name of a rule of ours",
+    ("evalgate/adapters/trace_formats/strict_json.py", "_why", "error.msg"): "a phrase",
     ("evalgate/adapters/suite_files/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (
         "evalgate/reporting/exports/evaluation_csv.py",

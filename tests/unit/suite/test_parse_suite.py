@@ -170,6 +170,15 @@ def test_name__of_any_script__is_fine(name):
     assert (suite.name, told) == (name, [])
 
 
+@pytest.mark.parametrize("store", ["postgresql://u:p@db/x", "sqlite:///x.db", "http://x", "file:x"])
+def test_mistake__project_that_names_more_than_a_file_to_store_in(store):
+    mistakes = Mistakes()
+    project = f"version: 1\nsuites: [s.yaml]\nstore: {store}\n"
+    assert parse_project(load(project, "evalgate.yaml"), mistakes) is None
+    [problem] = mistakes.problems
+    assert str(problem).startswith("evalgate.yaml:3:1: `store`")
+
+
 def test_mistakes__of_a_whole_file_are_told_at_once():
     told = problems(
         HEAD
