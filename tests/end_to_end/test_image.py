@@ -109,7 +109,7 @@ def test_the_judge_is_another_user_than_the_root_that_starts_it(image, checkout,
 
 
 def test_a_judge_that_passes_its_limits__is_wrong_input(image, checkout, tmp_path):
-    job = {**JOB, "INPUT_TRACES": "traces/main/*.jsonl", "INPUT_LIMITS": "memory=40MB"}
+    job = {**JOB, "INPUT_TRACES": "traces/main/*.jsonl", "INPUT_LIMITS": "memory=20MB"}
     ended = image.run(checkout, tmp_path / "job", job)
     assert ended.code == 2, ended.log
-    assert "memory it may use (40 MB)" in ended.log
+    assert "memory it may use (20 MB)" in ended.log

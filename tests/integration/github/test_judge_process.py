@@ -33,7 +33,7 @@ def test_a_job_is_judged_compared_and_told_by_two_processes(hub, act):
     assert len(ours(hub)) == 1
 
 
-@pytest.mark.parametrize("limits", ["memory=40MB", "memory=30MB"])
+@pytest.mark.parametrize("limits", ["memory=30MB", "memory=20MB"])
 def test_a_judge_over_its_limits_is_exit_code_2_that_says_so(workspace, act, limits):
     told = act(is_apart=True, limits=limits)
     assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")

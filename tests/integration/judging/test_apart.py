@@ -81,10 +81,10 @@ def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, chang
 
 
 def test_a_judge_apart_that_passes_a_limit_is_invalid_input(workspace, tmp_path):
-    answer = apart(workspace, tmp_path, memory=40_000_000).judge(request())
+    answer = apart(workspace, tmp_path, memory=25_000_000).judge(request())
     assert (answer.exit_code, answer.results["verdict"]) == (2, "invalid")
     assert answer.results["reasons"][0]["code"] == "over_limit"
-    assert "40 MB" in answer.problems[0].message
+    assert "25 MB" in answer.problems[0].message
     assert list(answer.files) == ["results.json"]
 
 
