@@ -23,8 +23,8 @@ SLOW = 0.02
 QUICK = 10_000_000
 """Characters a second that any pattern gets through which is not slow."""
 
-_COUNT = re.compile(r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])")
-_VERBOSE = re.compile(r"\(\?[A-Za-z0-9]*x")
+_COUNT = r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])"
+_VERBOSE = r"\(\?[A-Za-z0-9]*x"
 
 
 class PatternError(ValueError):
@@ -123,7 +123,9 @@ def _unrolled(source: str) -> int:
 
     Only the count behind a group repeats other counts; in a pattern with comments any count may be such.
     """
-    counts = [(found["group"], int(found["least"])) for found in _COUNT.finditer(source)]
-    commented = _VERBOSE.search(source) is not None
+    if "{" not in source:
+        return len(source)
+    counts = [(found["group"], int(found["least"])) for found in re.finditer(_COUNT, source)]
+    commented = re.search(_VERBOSE, source) is not None
     outer = [least for group, least in counts if group or commented]
     return (len(source) + sum(least for _, least in counts)) * prod(max(1, least) for least in outer)

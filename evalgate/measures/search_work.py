@@ -7,7 +7,6 @@ place, each walked to its end.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ MAX_DEPTH = 20
 LENGTHS = (16_384, 4_096, 1_024, 256, 64)
 """Characters of a text, from the longest that is asked for."""
 
-_COUNTS = re.compile(r"\{(\d*)(,?)(\d*)\}")
 _REPEATED = frozenset({"literal", "any", "end"})
 """What a quantifier may stand behind."""
 
@@ -123,10 +121,9 @@ def _repeat(branch: list[Part], before: str, quantifier: str) -> None:
 
 def _bounds(quantifier: str) -> tuple[int, int | None]:
     """How often at least and at most; None for no end. Raises UnknownWorkError."""
-    counts = _COUNTS.match(quantifier)
-    if counts is None:
+    if quantifier[0] != "{":
         return {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[0]]
-    least, comma, most = counts.groups()
+    least, comma, most = quantifier[1 : quantifier.index("}")].partition(",")
     if not least and not most:
         raise UnknownWorkError
     if not comma:

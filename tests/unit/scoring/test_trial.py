@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,6 +126,33 @@ def test_score_lies_in_the_unit_range_and_order_does_not_matter(checks, threshol
     assert (score is None) <= (status in {"not_evaluable", "hard_fail", "error"})
     assert score is None or 0 <= score <= 1
     assert score_trial(checks[::-1], threshold) == (status, score)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            make_assertion,
+            st.sampled_from(["passed", "passed", "failed", "not_evaluable", "skipped", "error"]),
+            st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.0]),
+            weight=st.integers(0, 4).map(float),
+            counts=st.booleans(),
+        ),
+        max_size=6,
+    )
+)
+def test_score__is_the_weighted_mean_of_what_counts(checks):
+    for each in checks:
+        each.counts = each.counts or each.outcome != "not_evaluable"
+    counting = [each for each in checks if each.counts and each.outcome != "skipped"]
+    got = sum(
+        Fraction(each.score) * Fraction(each.weight)
+        for each in counting
+        if each.outcome in {"passed", "failed"}
+    )
+    total = sum(Fraction(each.weight) for each in counting)
+    expected = round(float(got / total), 9) if total else None
+    assert score_trial(checks, 0.5)[1] == expected
 
 
 @settings(deadline=None)
