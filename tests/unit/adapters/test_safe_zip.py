@@ -94,6 +94,11 @@ def test_more_entries_than_are_looked_at(times):
         SafeZip(packed(times=times), MOST, 10)
 
 
+def test_entries_are_counted_before_anything_is_made_of_them():
+    with pytest.raises(ZipRefusedError, match="more than 10 entries"):
+        SafeZip(b"PK\x01\x02" * 21, MOST, 10)
+
+
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x05\x06", b"no zip", packed()[:-10], packed()[5:]])
 def test_bytes_that_are_no_archive(content):
     with pytest.raises(ZipRefusedError):
