@@ -125,11 +125,16 @@ def test_everything_in_quarantine_cannot_be_judged(tmp_path):
 
 
 def hostile_name():
-    return "b|`@everyone`\n::error::x\x1b[31m<!-- -->"
+    return "::error::b|`@everyone`<!-- -->"
 
 
 def test_hostile_words_pass_their_doors(tmp_path):
-    written(tmp_path, aside(scenario=hostile_name() + "*", who="@org/team", reason="[x](http://evil)\n# H"))
+    written(
+        tmp_path,
+        aside(
+            scenario=hostile_name() + "*", who="@org/team", reason="[x](http://evil)\n# H\n::error::x\x1b[31m"
+        ),
+    )
     says(tmp_path, a="ok", b="ok")
     ran = evalgate(tmp_path, ["s.yaml"])
     assert ran.code == 0

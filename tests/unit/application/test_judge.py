@@ -334,7 +334,7 @@ def test_baseline_zip__holds_results_suites_manifest_and_every_trace():
         "main",
         "7",
     )
-    assert parts.results == whole(judgement.files["results.json"])
+    assert whole(parts.results) == whole(judgement.files["results.json"])
     assert tools.baselines.kept == ["x", "y"]
 
 
