@@ -113,3 +113,13 @@ def test_a_judge_that_passes_its_limits__is_wrong_input(image, checkout, tmp_pat
     ended = image.run(checkout, tmp_path / "job", job)
     assert ended.code == 2, ended.log
     assert "memory it may use (20 MB)" in ended.log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the checkout to the runner's user")
+@pytest.mark.parametrize("private", ["evals/support.yaml", "traces/main/not-our-business.jsonl"])
+def test_a_file_that_the_judge_may_not_read__is_named(image, checkout, tmp_path, private):
+    Path(checkout, private).chmod(0o600)
+    ended = image.run(checkout, tmp_path / "job", {**JOB, "INPUT_TRACES": "traces/main/*.jsonl"})
+    assert ended.code == 2, ended.log
+    assert private in ended.log
+    assert "may not be read (check its permissions)" in ended.log

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 from evalgate.adapters.judging.apart import GROUP, start, user_to_be, wait_for
 from evalgate.adapters.judging.bounds import Bounds
 from evalgate.adapters.judging.place import LARGEST_ANSWER, Place
+from evalgate.adapters.judging.ready import make_ready
 from evalgate.application.request import JudgeRequest
 from evalgate.bootstrap.bench import Bench
+from evalgate.bootstrap.judge_life import live_ready
 from evalgate.bootstrap.judging_apart import JudgeApart
 from evalgate.errors import OverLimit
 from evalgate.models.comparison import BaselineInfo
@@ -40,9 +43,14 @@ def bench_at(workspace, **limits):
 
 
 def apart(workspace, tmp_path, **limits):
+    return JudgeApart(bench_at(workspace, **limits), folder_of(tmp_path))
+
+
+def folder_of(tmp_path):
+    """One of the job's own."""
     folder = tmp_path / "evalgate-downloads"
     folder.mkdir()
-    return JudgeApart(bench_at(workspace, **limits), folder)
+    return folder
 
 
 def request(**changes):
@@ -78,6 +86,27 @@ def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, chang
     gone_by = {name: value for name, value in there.results.items() if value not in ([], None)}
     assert gone_by.items() <= here.results.items() or here.results["verdict"] == "invalid"
     assert there.exit_code == here.exit_code
+
+
+def test_a_judge_that_was_made_ready_answers_first_and_others_after_it(workspace, tmp_path):
+    ready = make_ready(live_ready)
+    judges = JudgeApart(bench_at(workspace), folder_of(tmp_path), None, ready)
+    first, second = (judges.judge(request()) for _ in range(2))
+
+    with pytest.raises(ChildProcessError):
+        os.waitpid(ready._pid, os.WNOHANG)
+    ready.dismiss()  # there is nobody left to be sent away
+    told = [{name: whole(content) for name, content in each.files.items()} for each in (first, second)]
+    assert told[0] == told[1]
+    assert (first.exit_code, len(told[0])) == (1, 5)
+
+
+def test_a_judge_that_was_made_ready_may_be_ended_before_it_is_asked(workspace, tmp_path):
+    ready = make_ready(live_ready)
+    os.kill(ready._pid, signal.SIGKILL)
+    answer = JudgeApart(bench_at(workspace), folder_of(tmp_path), None, ready).judge(request())
+    assert (answer.exit_code, answer.results["reasons"][0]["code"]) == (2, "over_limit")
+    assert "ended by the system" in answer.problems[0].message
 
 
 def test_a_judge_apart_that_passes_a_limit_is_invalid_input(workspace, tmp_path):
