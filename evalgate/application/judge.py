@@ -17,7 +17,6 @@ from evalgate.application.evaluating import evaluated
 from evalgate.application.formats import check_traces
 from evalgate.application.freshness import judge_freshness, present_of
 from evalgate.application.policies import policies_of
-from evalgate.application.price_comparison import comparable, priced_alike
 from evalgate.application.quarantine import check_quarantine, set_apart
 from evalgate.application.report import Findings, incomplete, invalid, report
 from evalgate.application.rules import rules_of
@@ -31,10 +30,7 @@ from evalgate.errors import (
     ShardMissing,
     StoreUnreachable,
 )
-from evalgate.gate.behaviour import add_calls
-from evalgate.gate.compare import compare
 from evalgate.gate.decide import decide
-from evalgate.gate.standing import standings_of, standings_of_run
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -79,6 +75,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
         check_shards(tools.shards, configuration, known, keeps=request.make_baseline_zip)
     if known.results is not None:
+        from evalgate.application.price_comparison import priced_alike
+
         known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
     target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
     spool = tools.baselines.spool() if request.make_baseline_zip else None
@@ -150,6 +148,8 @@ def _compared(run: Run, known: KnownBaseline, policies: Policies) -> tuple[Known
     """The comparison, and the baseline as it was compared."""
     if known.results is None:
         return known, None
+    from evalgate.application.price_comparison import comparable
+
     results, warnings = comparable(known.results, run)
     run.warnings += warnings
     return replace(known, results=results), compare_runs(run, results, policies)
@@ -187,6 +187,10 @@ def _with_behaviour(
 
 def compare_runs(run: Run, before: EarlierRun, policies: Policies) -> Comparison:
     """A run against the results of an earlier one."""
+    from evalgate.gate.behaviour import add_calls
+    from evalgate.gate.compare import compare
+    from evalgate.gate.standing import standings_of, standings_of_run
+
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     comparison = compare(standings_of_run(run), standings_of(before), rules)
     add_calls(comparison, run, before)

@@ -11,7 +11,7 @@ from evalgate.application.pricing import Pricer
 from evalgate.application.suite_evaluation import SuiteEvaluation
 from evalgate.errors import InvalidInput
 from evalgate.gate.cause import Judged
-from evalgate.gate.compare import stored_key
+from evalgate.gate.stored_key import stored_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.run_record import run_identity
-from evalgate.gate.compare import stored_key
 from evalgate.gate.stability import stability, with_outcome
+from evalgate.gate.stored_key import stored_key
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.stability import PastOutcomes
 from evalgate.records import replace

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem, SuiteError
-from evalgate.gate.compare import stored_key
+from evalgate.gate.stored_key import stored_key
 from evalgate.measures.redaction import also_hidden
 from evalgate.models.comparison import ScenarioKey
 

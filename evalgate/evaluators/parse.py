@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from evalgate.declarations import refusal
-from evalgate.evaluators import groups, own
+from evalgate.evaluators import groups
 from evalgate.evaluators.assertion import Assertion
 from evalgate.evaluators.evaluator import Settings
 from evalgate.evaluators.flaws import MOST_TOLD, Flaw, FlawedError, Path, flaws_of, suggest
@@ -118,7 +118,11 @@ class Parser:
         if not _is_evaluator(settings):
             return self._group(form, path, depth)
         try:
-            return settings.compile() if settings.type in KINDS else own.compiled(settings)
+            if settings.type in KINDS:
+                return settings.compile()
+            from evalgate.evaluators.own import compiled
+
+            return compiled(settings)
         except FlawedError as error:
             self._flaw(form, path, error.flaw)
             return None

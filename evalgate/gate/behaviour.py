@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.compare import stored_key
+from evalgate.gate.stored_key import stored_key
 from evalgate.models.comparison import CallsCompared, ScenarioKey
 from evalgate.models.trials import column, statuses
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.gate.corrections import level
 from evalgate.gate.false_alarms import false_alarm
 from evalgate.gate.increases import increases
+from evalgate.gate.stored_key import stored_key
 from evalgate.gate.trial_tests import Tested, can_be_tested, correct, decided, tested_flip, tested_scores
 from evalgate.gate.wording import moved, spoken
 from evalgate.measures.means import DIGITS
-from evalgate.measures.redaction import redact
 from evalgate.models.comparison import Change, Comparison, Evidence, ScenarioKey
 from evalgate.models.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.comparison import ChangeKind, Standing
     from evalgate.suite.policy import RegressionPolicy
@@ -57,13 +57,6 @@ def compare(
     trials = {pair.key: (len(pair.before.trials), len(pair.now.trials)) for pair in pairs}
     removed = [baseline[key] for key in gone]
     return Comparison(changes, removed, before, trials, _evidence(pairs, testable, families))
-
-
-def stored_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> ScenarioKey:
-    """The key that a document has for a scenario: an id that reads like a secret stands redacted there."""
-    if key in baseline:
-        return key
-    return ScenarioKey(redact(key.suite), redact(key.id), key.variant and redact(key.variant))
 
 
 def _default_policy() -> RegressionPolicy:

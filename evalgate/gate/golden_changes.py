@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.compare import stored_key
 from evalgate.gate.golden_status import THRESHOLD, status_of
+from evalgate.gate.stored_key import stored_key
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.golden_result import GoldenBefore
 from evalgate.models.run import NOT_EVALUATED
