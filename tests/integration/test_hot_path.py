@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from evalgate.adapters.trace_formats.source import TraceFiles
+from evalgate.adapters.workspace import Workspace
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
 from evalgate.bootstrap import verbs
 from evalgate.models.pieces import pieces_of
+from evalgate.models.trace import Trace
 from evalgate.settings.limits import Limits
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
-import traces  # noqa: E402  (the benchmarks are no package)
+import reading  # noqa: E402  (the benchmarks are no package)
+import traces  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FEW, MANY = 20, 120
-MOST_CALLS = {"suite.yaml": 550, "filters.yaml": 680}
+MOST_CALLS = {"suite.yaml": 360, "filters.yaml": 445}
 """Functions, Python's and C's, that a further trace may call, from its line to its place in every report."""
+MOST_TO_READ = {"native": 139, "openai-chat": 146}
+"""Those that reading it alone may call."""
 
 
 def calls_of(folder: Path, suite: str, count: int) -> int:
@@ -32,6 +43,31 @@ def calls_of(folder: Path, suite: str, count: int) -> int:
         traces=[f"{count}.jsonl"],
         make_baseline_zip=False,
     )
+
+    def judging() -> None:
+        judged = judge(request, tools)
+        assert judged.exit_code == 0
+        assert sum(map(len, pieces_of(judged.files["results.json"]))) > count
+
+    return calls_in(judging)
+
+
+def calls_to_read(folder: Path, form: str, count: int) -> int:
+    """How many functions reading so many traces calls."""
+    recorded = [traces.trace(number) for number in range(count)]
+    lines = map(json.dumps, recorded if form == "native" else map(reading.chat, recorded))
+    (folder / f"{count}.jsonl").write_text("\n".join(lines))
+    files = TraceFiles(Workspace(None, str(folder)))
+
+    def read() -> None:
+        found = sum(isinstance(record, Trace) for record in files.read([f"{count}.jsonl"], "", form))
+        assert found == count
+
+    return calls_in(read)
+
+
+def calls_in(work: Callable[[], None]) -> int:
+    """How many functions some work calls."""
     called = 0
 
     def count_call(_frame: object, event: str, _argument: object) -> None:
@@ -41,12 +77,9 @@ def calls_of(folder: Path, suite: str, count: int) -> int:
     before = sys.getprofile()
     sys.setprofile(count_call)
     try:
-        judged = judge(request, tools)
-        written = sum(map(len, pieces_of(judged.files["results.json"])))
+        work()
     finally:
         sys.setprofile(before)
-    assert judged.exit_code == 0
-    assert written > count
     return called
 
 
@@ -55,3 +88,10 @@ def test_a_further_trace_calls_few_functions(tmp_path, suite):
     calls_of(tmp_path, suite, FEW)  # whatever is imported or compiled once
     further = (calls_of(tmp_path, suite, MANY) - calls_of(tmp_path, suite, FEW)) / (MANY - FEW)
     assert further <= MOST_CALLS[suite]
+
+
+@pytest.mark.parametrize("form", MOST_TO_READ)
+def test_reading_a_further_trace_calls_few_functions(tmp_path, form):
+    calls_to_read(tmp_path, form, FEW)
+    further = (calls_to_read(tmp_path, form, MANY) - calls_to_read(tmp_path, form, FEW)) / (MANY - FEW)
+    assert further <= MOST_TO_READ[form]

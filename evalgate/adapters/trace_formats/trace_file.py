@@ -203,7 +203,7 @@ class TraceFile:
         return ahead
 
     def _decoded_ahead(self, ahead: Iterable[Line]) -> Iterator[Any]:
-        values = (decode_leniently(line.data) for line in ahead if line.data is not None)
+        values = (_readable(line.data) for line in ahead if line.data is not None)
         return (value for value in values if value is not None)
 
     def _of_line(self, known: Format, value: Any, source: Source, size: int) -> Iterable[TraceRecord | Part]:
@@ -259,6 +259,14 @@ class TraceFile:
 
     def _file_too_large(self) -> str:
         return f"the file is read whole and is larger than {self._limits.together_bytes:,} bytes"
+
+
+def _readable(data: bytes) -> Any:
+    """What can be read of a line, in a third of the time where nothing is wrong with it."""
+    try:
+        return decode(data)
+    except TraceError:
+        return decode_leniently(data)
 
 
 def _identity(known: Format, value: Any) -> Identity:
