@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from evalgate.measures.plain_text import without_invisible
 from evalgate.measures.redaction import redact
 
 _AHEAD = 2_000
@@ -59,10 +60,23 @@ def shorten(text: str, limit: int = 80) -> str:
 
 def cut(text: str, limit: int) -> str:
     """The first `limit` characters; a secret among them is taken out first, while it can still be told."""
-    clean = redact(text[: limit + _AHEAD])
+    looked_at = text[: limit + _AHEAD]
+    clean = redact(looked_at)
     if len(text) > limit + _AHEAD:  # where a secret ends beyond what was looked at, its beginning stays
-        clean = clean[: max(0, len(clean) - _AHEAD)]
+        clean = clean[: len(clean) - _unsure(without_invisible(looked_at), clean)]
     return clean[:limit]
+
+
+def _unsure(looked_at: str, clean: str) -> int:
+    """Of the last characters those that nothing was taken out of: a secret may begin there and not end."""
+    least, most = 0, min(_AHEAD, len(clean))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if clean.endswith(looked_at[-middle:]):
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def told_apart(actual: float, limit: float) -> tuple[str, str]:

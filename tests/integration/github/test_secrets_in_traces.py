@@ -8,7 +8,7 @@ import urllib.parse
 import zipfile
 
 import pytest
-from fakes.agent import on_main, ours, record, trace
+from fakes.agent import next_run, on_main, ours, record, trace
 
 pytestmark = pytest.mark.shared
 
@@ -90,3 +90,34 @@ def test_ordinary_text_stays_beside_it(hub, runner, workspace, is_apart):
     assert told.exit_code == 0
     assert kept in (workspace / ".evalgate/results.json").read_text()
     assert "key=support-agent-2" in ours(hub)[0]
+
+
+PROJECT = "version: 1\nsuites: [evals/*.yaml]\nredact:\n  patterns: [{name: customer, regex: 'C-[0-9]{6}'}]\n"
+
+
+@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
+@pytest.mark.parametrize("event", ["push", "pull_request"])
+def test_nothing_that_a_project_hides_leaves(hub, runner, workspace, event, is_apart):
+    if event == "push":
+        on_main(hub)
+    (workspace / "evalgate.yaml").write_text(PROJECT)
+    record(workspace, trace(content="C-123456 was not helped"))
+    told = runner.act_in(
+        runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true"), is_apart=is_apart
+    )
+    assert told.exit_code == 0
+    left = everything(told, hub, workspace)
+    assert b"[redacted: customer]" in left["results.json"]
+    assert [name for name, content in left.items() if b"C-123456" in content] == []
+
+
+def test_a_pull_request_that_hides_less_than_main_shows_nothing_more(hub, act, workspace):
+    on_main(hub)
+    (workspace / "evalgate.yaml").write_text(PROJECT)
+    assert act("push").exit_code == 0
+    next_run(hub, "success")
+    (workspace / "evalgate.yaml").write_text(PROJECT.split("redact:", maxsplit=1)[0])
+    record(workspace, trace(content="C-123456 was not helped"))
+    told = act(policy_from="base", is_apart=True)
+    left = everything(told, hub, workspace)
+    assert [name for name, content in left.items() if b"C-123456" in content] == []

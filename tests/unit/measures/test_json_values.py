@@ -89,3 +89,16 @@ def test_cut__secret_that_ends_where_nothing_was_looked_at__is_not_shown_in_part
 
 def test_cut__long_text_without_a_secret__is_its_beginning():
     assert cut("ab" * 5_000, 80) == "ab" * 40
+
+
+def test_cut__of_a_text_full_of_secrets__still_shows_what_was_taken_out():
+    token = "ghp_" + "a1B2" * 9
+    shown = cut(f"{token} " * 200, 160)
+    assert len(shown) > 100
+    assert "ghp_" not in shown
+
+
+def test_cut__invisible_characters_at_the_end__show_no_beginning_of_a_secret():
+    seen = f"{'ghp_' + 'a1B2' * 9} " * 140
+    seen += "SECRET".rjust(6_000 - 100 - len(seen), "x") + "\u200b" * 100
+    assert "SECRET" not in cut(seen + "-GOES-ON" * 400, 4_000)
