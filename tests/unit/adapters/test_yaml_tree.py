@@ -76,6 +76,8 @@ def test_text_that_looks_like_a_boolean__is_warned_about(text):
         ("a: &x [1]\nb: {<<: *x}\n", "f.yaml:2:5", "merge keys"),
         ("a: !!python/object/apply:os.system ['true']\n", "f.yaml:1:4", "tags"),
         ("a: !x 1\n", "f.yaml:1:4", "tags"),
+        ("!!str a: 1\n", "f.yaml:1:1", "tag"),
+        ("? &x a\n: 1\n", "f.yaml:1:3", "anchor"),
         ("a: &x [*x]\n", "f.yaml:1:8", "stands inside it"),
         ("a: .nan\n", "f.yaml:1:4", "finite"),
         ("a: -.INF\n", "f.yaml:1:4", "finite"),
