@@ -135,6 +135,7 @@ class TrialStore:
         self._priced = bytearray()
         self._mixes, self._mix_numbers = array("I"), dict[tuple[Outcome, ...], int]()
         self._lost, self._lost_numbers = array("I"), {_NOTHING: 0}
+        self._lost_known: list[tuple[Lost, ...]] = []
         self.numbers = array("q")
         self._figures: dict[str, Sequence[float]] = {
             "trial": self.numbers,
@@ -205,7 +206,9 @@ class TrialStore:
 
     def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
         """The checks that did not pass, of each of some trials."""
-        known = [tuple(Lost(*each) for each in lost) for lost in self._lost_numbers]
+        known = self._lost_known
+        if len(known) < len(self._lost_numbers):  # asked for scenario by scenario, made once
+            known[:] = [tuple(Lost(*each) for each in lost) for lost in self._lost_numbers]
         return (known[self._lost[place]] for place in places)
 
 

@@ -6,9 +6,14 @@ from typing import Any
 
 import orjson
 import pytest
+from damage import ANYTHING, places
+from hypothesis import given
+from hypothesis import strategies as st
 from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.errors import InvalidInput
+from evalgate.gate.compare import compare
+from evalgate.gate.standing import standings_of
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.earlier_run import earlier_run
 from evalgate.records import replace
@@ -139,6 +144,25 @@ def test_what_is_not_as_it_should_be_is_told_with_its_place(place: str, value: A
     parent[name] = value
     with pytest.raises(InvalidInput, match=told):
         load_standings(orjson.dumps(document), IDENTITY)
+
+
+@given(st.integers(0), ANYTHING | st.integers(-2, 9))
+def test_whatever_stands_in_one_place_it_is_refused_or_can_be_compared(number: int, value: Any):
+    document: Any = orjson.loads(written(a_document()))
+    every = list(places(document))[1:]
+    *way, last = every[number % len(every)]
+    parent = document
+    for key in way:
+        parent = parent[key]
+    parent[last] = value
+    try:
+        run = earlier_run(load_standings(orjson.dumps(document), IDENTITY))
+    except InvalidInput:
+        return
+    found = standings_of(run)
+    assert all(len(each.trials) == len(run.trials_of(key)) for key, each in found.items())
+    assert run.unread_keys() <= set(run.keys)
+    assert compare(found, found, {}).changes.keys() == run.places.keys()
 
 
 @pytest.mark.parametrize("name", ["results", "suites", "texts", "calls", "scenarios", "trials", "approvals"])
