@@ -76,6 +76,8 @@ class OwnTemplate:
             raise self._flaw("this is no Jinja", error.lineno) from None
         except (TemplateError, SyntaxError, RecursionError, MemoryError):
             raise self._flaw(_TOO_DEEP) from None
+        except ValueError:  # a number of more digits than Python reads
+            raise self._flaw("it holds what no template can mean") from None
         return environment.template_class.from_code(environment, code, {})
 
     def _counted(self, rows: Any, work: int) -> Iterator[Any]:
