@@ -78,8 +78,10 @@ def _judge() -> ReadyJudge:
     from evalgate.adapters.judging.kernel import be_private
     from evalgate.adapters.judging.ready import make_ready
     from evalgate.bootstrap.judge_life import live_ready
+    from evalgate.bootstrap.process import settle_python
 
     be_private()
+    settle_python()
     for name in LOADED_BY_BOTH:
         import_module(name)
     return make_ready(live_ready)
