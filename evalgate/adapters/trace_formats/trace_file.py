@@ -141,10 +141,8 @@ class TraceFile:
             ahead = self._look_ahead(lines)
             self._format = detect.detect(self._decoded_ahead(ahead))
             lines = chain(ahead, lines)
-        if self._format.together:
-            yield from self._lines_together(self._format, lines)
-            return
-        yield from self._each_line(self._format, lines)
+        known = self._format
+        return self._lines_together(known, lines) if known.together else self._each_line(known, lines)
 
     def _each_line(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
         path, name, below, at_once = self._file.path, known.name, self._file.below, known.reader.at_once

@@ -13,7 +13,7 @@ from evalgate.adapters.trace_formats.native.glance import glance_at
 from evalgate.adapters.trace_formats.native.messages import read_conversation
 from evalgate.adapters.trace_formats.native.reader import build
 from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
-from evalgate.models.trace import Trace
+from evalgate.models.trace import Source, Trace
 from evalgate.models.trace_document import to_document
 
 CALL = {"id": "c1", "name": "get_order", "arguments": {"order": "A1"}}
@@ -137,6 +137,19 @@ def test_an_unread_trace_can_be_copied_and_sent_to_another_process():
 
     assert isinstance(sent, Trace)
     assert to_document(sent) == to_document(build(document(PLAIN)))
+
+
+def test_an_unread_trace_lacks_nothing_that_every_trace_has():
+    glance = glance_at(document(PLAIN))
+    assert glance is not None
+    unread = Trace.unread(glance, Source("t/a.jsonl"))
+    messages, calls = glance.read()
+    made = Trace("", messages, calls, glance.response, system_instructions="Be kind.", source=unread.source)
+
+    assert repr(unread) == repr(made)
+    assert [getattr(unread, name) for name in Trace.__slots__] == [
+        getattr(made, name) for name in Trace.__slots__
+    ]
 
 
 def test_nothing_else_is_made_on_demand():
