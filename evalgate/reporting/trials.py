@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from evalgate.models.golden_result import is_unjudged_dimension
-from evalgate.models.trials import LOST, column, having, lost_in, statuses
-from evalgate.reporting.exports.bounded import bounded_name
-from evalgate.reporting.exports.trial_doc import TrialDocs, trial_docs
+from evalgate.models.trial_docs import TrialDocs
+from evalgate.models.trials import LOST, Trials, column, having, lost_in, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,21 +49,26 @@ def reasons_in(scenario: ScenarioDoc) -> list[str]:
     """What is said of trials that could not be judged at all."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        trials = trial_docs(having(trials.trials, "error"))
+        trials = TrialDocs(cast("Trials", having(trials.trials, "error")))
     return [trial["reason"] for trial in trials if trial["reason"]]
 
 
 def _bad_of_store(docs: TrialDocs) -> Bad:
     """The same, looking into no more trials than there are checks."""
     often: dict[Check, int] = {}
-    first: dict[Check, int] = {}
+    first: dict[Check, tuple[int, int]] = {}
     for place, lost in enumerate(lost_in(docs.trials)):
-        for each in lost:
-            check = bounded_name(each.name), each.type
+        for row, each in enumerate(lost):
+            check = each.name, each.type
             often[check] = often.get(check, 0) + 1
-            first.setdefault(check, place)
-    told = {place: dict(reversed([*_bad_in([docs[place]])])) for place in set(first.values())}
-    return {check: (often[check], told[place][check]) for check, place in first.items()}
+            first.setdefault(check, (place, row))
+    rows = {place: [*_bad_in([docs[place]])] for place in {place for place, _ in first.values()}}
+    found: Bad = {}
+    for check, (place, row) in first.items():
+        told, assertion = rows[place][row]  # its name there may have been cut, or hide a secret
+        before, earliest = found.get(told, (0, assertion))
+        found[told] = before + often[check], earliest
+    return found
 
 
 def _bad_in(trials: Iterable[TrialDoc]) -> Iterator[tuple[Check, AssertionDoc]]:

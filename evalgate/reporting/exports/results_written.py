@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.models.pieces import Pieces
-from evalgate.reporting.exports.trial_doc import TrialDocs
+from evalgate.models.trial_docs import TrialDocs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

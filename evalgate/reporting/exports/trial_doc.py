@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
+from evalgate.models.trial_docs import TrialDocs
 from evalgate.models.trials import Trials
 from evalgate.reporting.exports.bounded import (
     bounded_evidence,
@@ -16,7 +16,7 @@ from evalgate.reporting.exports.bounded import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Sequence
 
     from orjson import Fragment
 
@@ -32,59 +32,14 @@ if TYPE_CHECKING:
     )
     from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 
-T = TypeVar("T")
 MAX_MODELS = 50
 MAX_CALLS = 1_000
 """Names of tool calls kept of a trial."""
 
 
-class TrialDocs(Sequence["TrialDoc"]):
-    """The documents of a scenario's trials, each made of its bytes whenever it is looked at."""
-
-    __slots__ = ("_known", "trials")
-
-    def __init__(self, trials: Trials) -> None:
-        self.trials = trials
-        self._known: dict[Any, Any] = {}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def remembered(self, find: Callable[[TrialDocs], T]) -> T:
-        """What is found by looking through all of them, which is done once."""
-        if find not in self._known:
-            self._known[find] = find(self)
-        found: T = self._known[find]
-        return found
-
-    def __len__(self) -> int:
-        return len(self.trials)
-
-    @overload
-    def __getitem__(self, index: int) -> TrialDoc: ...
-    @overload
-    def __getitem__(self, index: slice) -> TrialDocs: ...
-    def __getitem__(self, index: int | slice) -> TrialDoc | TrialDocs:
-        if isinstance(index, slice):
-            return TrialDocs(self.trials[index])
-        return _read(self.trials.document(index))
-
-    def __iter__(self) -> Iterator[TrialDoc]:
-        return map(_read, self.trials.documents())
-
-
 def trial_docs(trials: Sequence[TrialResult]) -> Sequence[TrialDoc]:
     """The documents of some trials."""
     return TrialDocs(trials) if isinstance(trials, Trials) else [trial_doc(trial) for trial in trials]
-
-
-def _read(document: bytes) -> TrialDoc:
-    import orjson
-
-    return cast("TrialDoc", orjson.loads(document))
 
 
 def trial_doc(trial: TrialResult) -> TrialDoc:
