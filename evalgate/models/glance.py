@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.models.trace import Response
-
 
 class Glance(NamedTuple):
     """Most checks ask no more of a conversation than this; `read` makes the rest when something does.
@@ -21,7 +19,8 @@ class Glance(NamedTuple):
     """Names of the calls, in order."""
     messages: int
     turns: int
-    response: Response
+    response: Any
+    """The final answer, a models.trace.Response."""
     instructions: str | None
     """What the system said first."""
     read: Callable[[], tuple[list[Any], list[Any]]]
