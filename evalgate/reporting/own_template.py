@@ -27,6 +27,17 @@ MOST_CHARS = 400_000
 _VALUE, _APART, _STEPS = "_value", "_apart", "_steps"  # no filters of a template: the rules know none of them
 _CODE = "<a template of the project>"
 _BORDERS = ("|", ":-", "-:")
+_RAISED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    NameError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What a template raises that asks for too much; NameError is `1e400`, written as a name by Jinja."""
 _TOO_DEEP = "its parts lie too deep in one another"
 
 
@@ -61,7 +72,7 @@ class OwnTemplate:
                     raise self._flaw(f"it writes more than {MOST_CHARS:,} characters")
         except Refused as refusal:
             raise self._flaw(str(refusal), _line_of(refusal)) from None
-        except (TemplateError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (TemplateError, *_RAISED) as error:
             raise self._flaw("it asks for something that is not there", _line_of(error)) from None
         return close_joints("".join(texts), self._path)
 
@@ -76,7 +87,7 @@ class OwnTemplate:
             raise self._flaw("this is no Jinja", error.lineno) from None
         except (TemplateError, SyntaxError, RecursionError, MemoryError):
             raise self._flaw(_TOO_DEEP) from None
-        except ValueError:  # a number of more digits than Python reads
+        except (ValueError, ArithmeticError):  # a number of more digits than Python reads
             raise self._flaw("it holds what no template can mean") from None
         return environment.template_class.from_code(environment, code, {})
 

@@ -150,6 +150,7 @@ def test_loops_conditions_names_and_filters():
         (block("- <details><summary>\n{{ report.version }}</summary></details>"), None, "in a block of HTML"),
         (block("x" * 60_000), None, "whatever is left out"),
         (block("{{ " + "9" * 5_000 + " }}"), None, "holds what no template can mean"),
+        (block("{{ 1e400 }}"), 3, "it asks for something that is not there"),
     ],
 )  # fmt: skip
 def test_what_is_not_let_in_is_told_with_its_place(template, line, words):
