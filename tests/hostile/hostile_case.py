@@ -20,7 +20,10 @@ SUITE = HEAD + "scenarios: [{id: '*', assertions: [{contains: ok, required: true
 
 
 class Case(NamedTuple):
-    """`prepare` lays the folder out beside what every case has; `arguments` come after `run suite.yaml`."""
+    """`prepare` lays the folder out beside what every case has; `arguments` come after `run suite.yaml`.
+
+    With `keeps` the run leaves a baseline as well.
+    """
 
     name: str
     ends: frozenset[int]
@@ -28,6 +31,7 @@ class Case(NamedTuple):
     traces: Callable[[], Mapping[str, bytes]] | None = None
     arguments: Sequence[str] = ()
     prepare: Callable[[Path], None] | None = None
+    keeps: bool = False
 
     def lay_out(self, folder: Path) -> None:
         """Writes suite and traces."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAY_FALL_BACK = frozenset({0, 2})
 """A template that can't be used is told; the comment is then ours."""
 LINK = 0o120777 << 16
+IN_A_BLOCK = '{{% extends "comment.md.j2" %}}\n{{% block footer %}}\n{}\n{{% endblock %}}\n'
 
 
 def cases() -> Iterator[Case]:
@@ -26,8 +27,11 @@ def cases() -> Iterator[Case]:
         yield Case(f"baseline-{name}", REFUSED, arguments=("--baseline", file), prepare=put)
     yield Case("baseline-bomb", REFUSED, arguments=("--baseline", "b.zip"), prepare=_bomb)
     for name, text in TEMPLATES.items():
-        put = partial(_put, "t.j2", text.encode())
-        yield Case(f"template-{name}", MAY_FALL_BACK, arguments=("--template", "t.j2"), prepare=put)
+        for place, body in (("", text), ("-in-a-block", IN_A_BLOCK.format(text))):
+            put = partial(_put, "t.j2", body.encode())
+            yield Case(
+                f"template-{name}{place}", MAY_FALL_BACK, arguments=("--template", "t.j2"), prepare=put
+            )
     for number, arguments in enumerate(ARGUMENTS):
         yield Case(f"argument-{number}", NOT_GREEN, arguments=arguments)
 
@@ -111,6 +115,9 @@ TEMPLATES = {
     "join": "{{ ['x'*1000000]*100000 | join }}",
     "attribute": "{{ x|attr('__class__') }}",
     "debug": "{% debug %}",
+    "digits": "{{ " + "9" * 5_000 + " }}",
+    "index-of-digits": "{{ x[" + "9" * 5_000 + "] }}",
+    "float-of-digits": "{{ 1e" + "9" * 400 + " }}",
     "lorem": "{{ lipsum(n=1000000) }}",
     "replace": "{{ 'a'|replace('', 'x'*1000000)|replace('x','x'*1000000) }}",
     "nul": "\0",

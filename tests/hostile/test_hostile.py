@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from markdown_check import flaws, runner_commands
 
-from hostile import harmless, hostile_others, hostile_suites, hostile_traces
+from hostile import harmless, hostile_odds, hostile_others, hostile_suites, hostile_traces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,7 @@ CASES = [
     *hostile_traces.cases(),
     *hostile_others.cases(),
     *harmless.cases(),
+    *hostile_odds.cases(),
 ]
 EVERY = 19
 """Of so many cases one is tried in a usual test run; `make matrix` tries all."""
@@ -52,7 +53,8 @@ class Ended(NamedTuple):
 def run(folder: Path, case: Case) -> Ended:
     named = case.arguments and not case.arguments[0].startswith("-")
     suite = () if named else ("suite.yaml",)
-    command = [sys.executable, "-m", "evalgate", "run", *suite, *case.arguments, "--no-baseline-zip", *LIMITS]
+    bare = () if case.keeps else ("--no-baseline-zip",)
+    command = [sys.executable, "-m", "evalgate", "run", *suite, *case.arguments, *bare, *LIMITS]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GITHUB_TOKEN": TOKEN}
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", MEASURED, *command],
