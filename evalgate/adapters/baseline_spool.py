@@ -9,21 +9,12 @@ import orjson
 from evalgate.measures.redaction import redact_value, without_hidden
 from evalgate.measures.room import is_tight
 from evalgate.models.trace_document import to_document
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalgate.adapters.baseline_layout import ZipLimits
     from evalgate.models.trace import Source, Trace
-
-
-@dataclass(frozen=True, slots=True)
-class ZipLimits:
-    """Bytes of a baseline. `slack` is room for what deflate holds back and for the archive's directory."""
-
-    packed: int = 64 * 1024 * 1024
-    unpacked: int = 256 * 1024 * 1024
-    slack: int = 2 * 1024 * 1024
 
 
 class Spool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from evalgate.adapters.baseline_layout import MANIFEST, RESULTS, SUITES, TRACES
 from evalgate.adapters.baseline_spool import Spool
 from evalgate.models.document_names import STANDINGS_FILE
 from evalgate.models.pieces import pieces_of
@@ -16,13 +17,9 @@ if TYPE_CHECKING:
     import zipfile
     from pathlib import Path
 
-    from evalgate.adapters.baseline_spool import ZipLimits
+    from evalgate.adapters.baseline_layout import ZipLimits
     from evalgate.ports import BaselineParts
 
-MANIFEST = "manifest.json"
-RESULTS = "results.json"
-SUITES = "suites.json"
-TRACES = "traces.jsonl"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 

@@ -10,17 +10,13 @@ from zlib import crc32
 
 import orjson
 
-from evalgate.adapters.baseline_spool import Spool, ZipLimits
-from evalgate.adapters.baseline_writing import MANIFEST, RESULTS, SUITES, TRACES, write_archive
+from evalgate.adapters.baseline_layout import MANIFEST, RESULTS, SUITES, TRACES, ZipLimits
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.models.document_names import BASELINE_SCHEMA, STANDINGS_FILE
-from evalgate.models.earlier_run import earlier_run
 from evalgate.ports import Baseline, BaselineParts, EarlierBaseline
 from evalgate.records import replace
 from evalgate.reporting.exports.results_json import load as load_results
-from evalgate.reporting.exports.standings import MAX_BYTES as MAX_STANDINGS
-from evalgate.reporting.exports.standings import earlier_of, load_standings, standings_of_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +42,8 @@ class BaselineZips:
 
     def spool(self) -> TraceSpool:
         """A place for the traces of a baseline that is being made."""
+        from evalgate.adapters.baseline_spool import Spool  # a run that leaves no baseline does without
+
         return Spool(self._limits)
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
@@ -119,6 +117,8 @@ class BaselineZips:
             "commit": finished["commit"],
             "created_at": finished["created_at"],
         }
+        from evalgate.reporting.exports.standings import standings_of_results
+
         content = self._files.read(results, self._limits.packed, what="results")
         parts = BaselineParts(manifest, content, b"{}", None, standings_of_results(finished))
         said = self.write(path, parts)
@@ -131,6 +131,8 @@ class BaselineZips:
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
         """Writes the archive: same parts, same bytes. What had to be left out is warned about."""
+        from evalgate.adapters.baseline_writing import write_archive
+
         try:
             draft = Path(path).with_name(f".{Path(path).name}.part")
             draft.unlink(missing_ok=True)
@@ -167,12 +169,17 @@ def _run_in(archive: SafeZip, *, whole: bool) -> EarlierRun:
     size, crc = archive.identity(RESULTS)
     if whole or STANDINGS_FILE not in archive.names():
         return _run_of(archive.read(RESULTS), whole=whole)
-    content = archive.read(STANDINGS_FILE, MAX_STANDINGS)
+    from evalgate.models.earlier_run import earlier_run
+    from evalgate.reporting.exports.standings import MAX_BYTES, load_standings
+
+    content = archive.read(STANDINGS_FILE, MAX_BYTES)
     return earlier_run(load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc))
 
 
 def _run_of(results: bytes, *, whole: bool) -> EarlierRun:
     """The run in a `results.json`; its document is let go where nobody asks for it."""
+    from evalgate.reporting.exports.standings import earlier_of
+
     run = earlier_of(load_results(results, whole=False), _fingerprint(len(results), crc32(results)))
     return run if whole else replace(run, document=None)
 

@@ -14,7 +14,6 @@ from evalgate.models.comparison import BaselineInfo
 from evalgate.models.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
 from evalgate.records import dataclass, replace
-from evalgate.reporting.exports.standings import standings_of_results
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -116,6 +115,8 @@ def parts_of(
     traces: TraceSpool,
 ) -> BaselineParts:
     """What goes into the baseline that this run leaves; `content` are its results as they are written."""
+    from evalgate.reporting.exports.standings import standings_of_results  # only where a baseline is left
+
     manifest: dict[str, Any] = {
         "schema": BASELINE_SCHEMA,
         "commit": request.commit,

@@ -8,7 +8,7 @@ import pytest
 from builders import make_trace
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.adapters.baseline_spool import ZipLimits
+from evalgate.adapters.baseline_layout import ZipLimits
 from evalgate.adapters.baseline_zip import BaselineZips
 from evalgate.adapters.workspace import Workspace
 from evalgate.errors import InvalidInput

@@ -12,7 +12,7 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.baseline_spool import ZipLimits
+from evalgate.adapters.baseline_layout import ZipLimits
 from evalgate.adapters.baseline_zip import BaselineZips
 from evalgate.adapters.workspace import Workspace
 from evalgate.application.judge import judge
