@@ -24,7 +24,7 @@ def test_outputs_are_appended(step, tmp_path):
     assert (tmp_path / "output").read_text() == "earlier=1\nverdict=pass\nexit-code=0\n"
 
 
-@pytest.mark.parametrize("value", ["a\nverdict=pass", "a\r\nb", "a\nEOF\nverdict=pass"])
+@pytest.mark.parametrize("value", ["a\nverdict=pass", "a\r\nb", "a\rverdict=pass", "a\nEOF\nverdict=pass"])
 def test_a_value_of_several_lines_can_not_set_another_output(step, tmp_path, value):
     step.outputs({"report-path": value})
     first, _, rest = (tmp_path / "output").read_bytes().decode().partition("\n")

@@ -91,6 +91,7 @@ def test_query__that_looks_at_the_view_itself_gets_all_of_it(expression):
         ("a" * (MAX_LENGTH + 1), "1,000 characters", None),
         ("!" * 900 + "a", "", None),
         ("[" + ",".join("abcdefghij" * 25) + "]", "200 parts", None),
+        ("!" * 60 + "a", "50 levels", None),
     ],
 )
 def test_query__that_could_never_work_is_refused_when_compiled(expression, part, position):
