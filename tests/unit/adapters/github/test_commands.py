@@ -56,6 +56,13 @@ def test_nine_of_a_level_and_then_their_number():
     assert len(lines) == 15
 
 
+def test_what_is_told_beside_annotations_is_no_command():
+    hostile = Annotation("error", "::error::t", "m\r::error::forged\n::add-mask::a ##[group]")
+    told = Annotations().lines([Annotation("error", "t", "m")] * 9 + [hostile] * 3)[10:]
+    assert len(told) == 3
+    assert [line for line in told if runner_reads(line) or "\n" in line or "\r" in line] == []
+
+
 def test_levels_are_counted_apart_and_over_the_whole_step():
     annotations = Annotations()
     annotations.lines([Annotation("error", "t", "m")] * 10)
