@@ -17,7 +17,10 @@ from evalgate.adapters.suite_files import yaml_tree
 from evalgate.adapters.trace_formats.native import reader
 from evalgate.adapters.trace_formats.strict_json import decode
 from evalgate.errors import SuiteError, TraceError
+from evalgate.measures.own_secrets import HiddenText, OwnSecrets
+from evalgate.measures.patterns import Pattern
 from evalgate.measures.queries import Query, QueryError, QueryFailedError
+from evalgate.measures.redaction import Redactor
 from evalgate.models.trace_document import to_document
 from evalgate.reporting.doors import cell, fence, logsafe, span
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
 ALIVE = re.compile(r"<(?!/?(?:p|table|thead|tbody|tr|t[hd]|ul|li)>)|@\w|https?:|www\.|&lt;|!\[")
 COMMAND = re.compile(r"^\s*::[^:]*::|##\[", re.MULTILINE)
+CUSTOMER = re.compile(r"C-[0-9]{2}")
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 DOCUMENT = {"a": [1, "x", None, {"b": True, "c": [2.5, -1]}], "d": {"e": "text", "f": []}}
 
@@ -103,6 +107,25 @@ def trace(data: bytes) -> None:
     assert to_document(reader.build(decode(written))) == orjson.loads(written)
 
 
+def redaction(data: bytes) -> None:
+    """What a project hides is gone after one pass, and passes come to an end.
+
+    A mark is no letter, so a name behind one that began within a word is a name of its own the next time.
+    """
+    text = data.decode("utf-8", "replace")
+    once = PROJECT.text(text)
+    assert not CUSTOMER.search(once), (text, once)
+    twice = PROJECT.text(once)
+    assert PROJECT.text(twice) == twice, (text, once, twice)
+
+
+def _of_a_project() -> Redactor:
+    made = Redactor()
+    made.own = OwnSecrets([HiddenText("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"])
+    return made
+
+
+PROJECT = _of_a_project()
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (suite, json, markdown, log, archive, query, trace)
+    each.__name__: each for each in (suite, json, markdown, log, archive, query, trace, redaction)
 }
