@@ -160,6 +160,14 @@ def test_what_is_no_answer_is_told_in_our_words(asked, whole):
     assert len(str(told.value)) < 100
 
 
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_server_in_trouble_is_asked_three_times(asked, status):
+    server, client = asked(answer(status))
+    with pytest.raises(Unreachable, match=str(status)):
+        client.get("/x")
+    assert len(server.requests) == 3
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("request_answered", ["issues/list-comments", "actions/list-artifacts-for-repo"])
 @pytest.mark.parametrize(
