@@ -88,7 +88,7 @@ def stored_run(
 def run_identity(results: ResultsDoc, run_id: str | None) -> str:
     """The same for the same results of the same workflow run, which are then stored once."""
     counted = {name: dict(results)[name] for name in COUNTED}
-    content = orjson.dumps([run_id, counted], option=orjson.OPT_SORT_KEYS)
+    content = orjson.dumps([run_id, counted], default=list, option=orjson.OPT_SORT_KEYS)  # of trials
     return hashlib.sha256(content).hexdigest()[:ID_LENGTH]
 
 
