@@ -168,6 +168,17 @@ def test_a_server_in_trouble_is_asked_three_times(asked, status):
     assert len(server.requests) == 3
 
 
+def test_a_wait_of_more_than_half_a_minute_is_not_waited_for(begun):
+    server, pauses = Server(answer(429, Retry_After="31")), []
+    client = Client(
+        Site(server.url, "https://github.com", "acme/support", 1001), Budget(60, sleep=pauses.append)
+    )
+    begun.extend([client, server])
+    with pytest.raises(Unreachable, match="rate limit"):
+        client.get("/x")
+    assert (len(server.requests), pauses) == (1, [])
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("request_answered", ["issues/list-comments", "actions/list-artifacts-for-repo"])
 @pytest.mark.parametrize(
