@@ -83,7 +83,8 @@ class OwnSecrets:
     @cached_property
     def _mark(self) -> re.Pattern[str]:
         own = [name for each in self.texts for name in (each.name, f"{each.name}, {NOT_SEARCHED}")]
-        names = {FIELD, EXACT, *(each.kind for each in (*SHAPES, *CONTEXTS)), *own}
+        known = [*(each.kind for each in SHAPES), *(each.kind for each in CONTEXTS)]
+        names = {FIELD, EXACT, *known, *own}
         return re.compile(rf"\[redacted: (?:{'|'.join(map(re.escape, sorted(names)))})\]")
 
 
