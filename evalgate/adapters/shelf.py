@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 
+from evalgate.errors import Problem, SettingError
+
 IN_MEMORY = 4 << 20
 BLOCK = 1 << 18
 
 
 class Shelf:
-    """See models.trials.Shelf. The file has no name and goes with the shelf."""
+    """See models.trials.Shelf. The file has no name and goes with the shelf.
+
+    Raises SettingError where the system has no room for it.
+    """
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self._in_memory = in_memory
@@ -38,14 +43,23 @@ class Shelf:
             raise RuntimeError("nothing is written yet")
         return os.pread(self._handle, size, start)
 
-    def _write(self) -> None:
-        if self._handle is None:
-            import tempfile  # few runs find so much
+    @staticmethod
+    def _opened() -> int:
+        import tempfile  # few runs find so much
 
-            with tempfile.TemporaryFile() as file:
-                self._handle = os.dup(file.fileno())
-        left = memoryview(self._recent)
-        while left:
-            left = left[os.write(self._handle, left) :]
+        with tempfile.TemporaryFile() as file:
+            return os.dup(file.fileno())
+
+    def _write(self) -> None:
+        try:
+            handle = self._handle = self._opened() if self._handle is None else self._handle
+            left = memoryview(self._recent)
+            while left:
+                left = left[os.write(handle, left) :]
+        except OSError as error:
+            problem = (
+                f"the folder for temporary files can't take what was found: {error.strerror or 'refused'}"
+            )
+            raise SettingError(Problem(problem, None, "set TMPDIR to one with room")) from None
         self._written += len(self._recent)
         self._recent = bytearray()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import resource
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.shelf import Shelf
+from evalgate.errors import SettingError
 
 
 @given(st.lists(st.binary(max_size=40), max_size=30), st.integers(0, 200))
@@ -24,3 +28,15 @@ def test_pieces_of_before_and_after_the_file_began_are_both_there(tmp_path, monk
         b"%06d" % n for n in range(0, 100_000, 9_999)
     ]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_room_is_told_in_a_line():
+    shelf = Shelf(in_memory=10)
+    shelf.put(b"x" * 11)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
+    try:
+        with pytest.raises(SettingError, match="temporary files can't take"):
+            shelf.put(b"x" * 1_000_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
