@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.application.stored_trial import trial_of
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
+from evalgate.models.trials import Memory, Teller, Trials, TrialStore
+from evalgate.reporting.exports.trial_doc import trial_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,3 +125,12 @@ def make_standing(
         list(tokens),
         list(range(first_trial, first_trial + len(scores))),
     )
+
+
+def kept(trials: Sequence[TrialResult]) -> Trials:
+    """The trials as a run keeps them."""
+    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line)
+    places = [store.take(tell(trial)) for trial in trials]
+    for place, trial in zip(places, trials, strict=True):
+        store.numbers[place] = trial.trial
+    return Trials(store, places)

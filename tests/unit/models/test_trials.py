@@ -1,4 +1,4 @@
-"""Trials kept small are those that were given: the same figures, the same documents, the same order."""
+"""Trials small small are those that were given: the same figures, the same documents, the same order."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from copy import deepcopy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from run_builders import kept
 
-from evalgate.application.stored_trial import trial_of
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.trials import (
     Memory,
-    Teller,
-    Trials,
-    TrialStore,
     column,
     having,
     lost_in,
@@ -24,7 +21,7 @@ from evalgate.models.trials import (
     priced,
     stale,
 )
-from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs, trial_line
+from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs
 from evalgate.reporting.trials import bad_checks, passed_in, reasons_in, seconds_of
 
 AMOUNTS = st.none() | st.floats(0, 1e6)
@@ -65,34 +62,26 @@ TRIALS = st.builds(
 )
 
 
-def stored(trials: list[TrialResult]) -> Trials:
-    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line)
-    places = [store.take(tell(trial)) for trial in trials]
-    for place, trial in enumerate(trials):
-        store.numbers[place] = trial.trial
-    return Trials(store, places)
-
-
 def scenario(trials):
     return {"trials": trial_docs(trials)}
 
 
 @given(st.lists(TRIALS, max_size=6))
 def test_what_is_counted_over_trials_is_the_same(trials):
-    kept = stored(deepcopy(trials))
+    small = kept(deepcopy(trials))
     for name in NAMES:
-        assert column(kept, name) == column(trials, name)
-    assert outcomes(kept) == outcomes(trials)
-    assert priced(kept) == priced(trials)
-    assert list(lost_in(kept)) == list(lost_in(trials))
-    assert len(having(kept, "failed")) == len(having(trials, "failed"))
+        assert column(small, name) == column(trials, name)
+    assert outcomes(small) == outcomes(trials)
+    assert priced(small) == priced(trials)
+    assert list(lost_in(small)) == list(lost_in(trials))
+    assert len(having(small, "failed")) == len(having(trials, "failed"))
 
 
 @given(st.lists(TRIALS, max_size=6))
 def test_what_is_told_of_trials_is_the_same(trials):
-    kept = stored(deepcopy(trials))
-    assert list(trial_docs(kept)) == [json.loads(json.dumps(trial_doc(trial))) for trial in trials]
-    told, plain = scenario(kept), scenario(trials)
+    small = kept(deepcopy(trials))
+    assert list(trial_docs(small)) == [json.loads(json.dumps(trial_doc(trial))) for trial in trials]
+    told, plain = scenario(small), scenario(trials)
     assert bad_checks(told) == bad_checks(plain)
     assert (passed_in(told), seconds_of(told)) == (passed_in(plain), seconds_of(plain))
     assert reasons_in(told) == [trial.reason for trial in trials if trial.status == "error" and trial.reason]
@@ -104,13 +93,13 @@ def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:
 
 
 def test_a_trial_comes_back_as_it_was():
-    trials = stored([a_trial(7), a_trial(8, "unreadable")])
+    trials = kept([a_trial(7), a_trial(8, "unreadable")])
     assert trials[0] == a_trial(7)
     assert trials[1:] == [a_trial(8, "unreadable")]
 
 
 def test_why_a_recording_is_stale_can_be_learned_later():
-    trials = stored([a_trial(0), a_trial(1)])
+    trials = kept([a_trial(0), a_trial(1)])
     make_stale(trials, 1, 'it is "old"')
     assert stale(trials) == ['it is "old"']
     assert [trial.trace.stale for trial in trials] == [None, 'it is "old"']
@@ -122,7 +111,7 @@ def test_a_row_that_trials_share_is_told_once_and_says_the_same():
     trials = [a_trial(number) for number in range(3)]
     for trial in trials:
         trial.assertions = [shared]
-    assert list(trial_docs(stored(trials))) == [trial_doc(trial) for trial in trials]
+    assert list(trial_docs(kept(trials))) == [trial_doc(trial) for trial in trials]
 
 
 @pytest.mark.parametrize("size", [0, 1, 5])

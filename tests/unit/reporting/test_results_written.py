@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from results_builder import a_scenario, a_suite, results
+from run_builders import kept
 
-from evalgate.application.stored_trial import trial_of
 from evalgate.models.pieces import whole
 from evalgate.models.run import TraceRef, TrialResult
-from evalgate.models.trials import Memory, Teller, Trials, TrialStore
 from evalgate.reporting.exports.results_written import AT_ONCE, written
-from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs, trial_line
-from tests.results_builder import a_scenario, a_suite, results
+from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs
 
 
 def some_trials(count: int) -> list[TrialResult]:
@@ -20,14 +19,6 @@ def some_trials(count: int) -> list[TrialResult]:
         TrialResult(number, TraceRef(f"t{number}", "a.jsonl", "native", None), "passed", 1.0, [])
         for number in range(count)
     ]
-
-
-def kept(trials: list[TrialResult]) -> Trials:
-    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line)
-    places = [store.take(tell(trial)) for trial in trials]
-    for place, trial in enumerate(trials):
-        store.numbers[place] = trial.trial
-    return Trials(store, places)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, AT_ONCE, AT_ONCE + 1])
