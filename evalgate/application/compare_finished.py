@@ -32,9 +32,10 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     """The later run with its changes since the earlier; without `fail_on` it only reports."""
     words = fail_on_words(fail_on)
     policy = Policy() if words is None else Policy(fail_on=words)
+    before = files.earlier(base, whole=False).run
     run = run_of(now := files.load(head).results)
-    has_goldens = any(each.golden is not None for suite in run.suites for each in suite.scenarios)
-    before = files.earlier(base, whole=has_goldens).run
+    if any(each.golden is not None for suite in run.suites for each in suite.scenarios):
+        before = files.earlier(base, whole=True).run
     before, warnings = comparable(before, run)
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}

@@ -73,8 +73,8 @@ MISTAKES = [
     (["add", "--id", "x*"], "a golden is one conversation: its `id` has no `*`"),
     (["add", "--id", "x", "--user", "u", "--tool", "look@2"], "`look@2` is due in turn 2 of 1"),
     (["add", "--id", " "], "the id ' ' holds what nobody sees"),
-    (["add", "--id", "a\u202eb"], "the id 'a\\u202eb' holds what nobody sees"),
-    (["add", "--id", "a\nb"], "the id 'a\\nb' holds what nobody sees"),
+    (["add", "--id", "a\u202eb"], "characters that nobody can see"),
+    (["add", "--id", "a\nb"], "characters that nobody can see"),
     (["update", "greet", "--tool", "look@9"], "`look@9` is due in turn 9 of 1"),
     (["update", "greet"], "nothing to change was said"),
     (["list", "--limit", "0"], "--limit takes a number from 1 to 10,000, not 0"),
@@ -208,7 +208,7 @@ def test_what_reads_like_a_secret_is_not_stored(verbs, store):
 def test_hostile_text_reaches_no_terminal_alive(verbs):
     flags = ("--title", "--description", "--user", "--response", "--tag", "--creator", "--intent", "--stance")
     refused = verbs("goldens", "add", "--id", f"g{HOSTILE}", "--user", "x", code=2)
-    assert "holds what nobody sees" in refused.err
+    assert "characters that nobody can see" in refused.err
     assert refused.err.strip().isprintable()
     verbs("goldens", "add", "--id", "g", *(word for flag in flags for word in (flag, HOSTILE)))
     verbs("goldens", "suite", "add", "s", "--golden", "g", "--description", HOSTILE, "--label", HOSTILE)

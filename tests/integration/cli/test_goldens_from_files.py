@@ -182,7 +182,7 @@ def test_real_eval_sets_are_taken_in(verbs, store, shared):
         ("g.yaml", "id: a\ntitel: x\n", 'g.yaml:2:1: unknown key "titel" (did you mean `title`?)'),
         ("g.yaml", "- {id: a}\n- {id: a}\n", "two goldens have the id `a`"),
         ("g.yaml", "- {id: a}\n- {}\n", "`id` is missing"),
-        ("g.yaml", 'id: "a\\tb"\n', "holds what nobody sees"),
+        ("g.yaml", 'id: "a\\tb"\n', "characters that nobody can see"),
         (
             "g.yaml",
             "id: a\ncreated_at: '0001-01-01T00:00:00+23:59'\n",

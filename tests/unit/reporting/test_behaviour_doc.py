@@ -11,6 +11,7 @@ from results_builder import a_change, a_scenario, a_suite, results
 from evalgate.errors import SettingError
 from evalgate.gate.behaviour import TrialPair, behaviour_of
 from evalgate.gate.courses import course_of
+from evalgate.models.earlier_run import EarlierTrial
 from evalgate.models.run import TraceRef, TrialResult
 from evalgate.reporting.behaviour import behaviour
 from evalgate.reporting.explanation import explanation
@@ -30,7 +31,7 @@ NOW = make_trace(
 
 
 def a_difference(before=BEFORE, now=NOW):
-    earlier = {"trial": 0, "score": 1.0, "cost_usd": 0.5, "latency_seconds": None, "total_tokens": 9}
+    earlier = EarlierTrial(0, True, 1.0, 0.5, None, 9, [], ("a.json", None, None))
     trial = TrialResult(3, TraceRef(None, "", "", None), "failed", 0.0, [])
     return behaviour_doc(behaviour_of(TrialPair(earlier, trial), course_of(before), course_of(now)))
 
