@@ -61,7 +61,8 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
             if calls is not None:
                 _look_at_calls(calls, called, waiting)
             continue
-        if len(message) != OF_MESSAGE and type(message.get("name", "")) is not str:
+        is_bare = len(message) == OF_MESSAGE and "content" in message
+        if not is_bare and type(message.get("name", "")) is not str:
             raise NotPlain
         if role == "user":
             turns += 1

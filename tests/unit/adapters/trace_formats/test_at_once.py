@@ -181,6 +181,8 @@ def test_a_native_line_is_read_in_one_go_as_with_care(document):
 @settings(max_examples=200)
 @given(damaged(CHAT, RARE_CHAT))
 @example({**CHAT, **RARE_CHAT})
+@example({**CHAT, "messages": [*CHAT["messages"], {"role": "user", "name": 1}]})
+@example({**CHAT, "messages": [*CHAT["messages"], {"role": "system", "name": ["x"]}]})
 @example({name: value for name, value in CHAT.items() if name != "scenario_id"})
 def test_a_line_of_openai_messages_is_read_in_one_go_as_with_care(document):
     at_once, with_care = both(openai_chat, OPENAI_CHAT, document)
