@@ -47,7 +47,7 @@ class NamedValues:
 
     def _stands_before(self, text: str, at: int) -> bool:
         """Whether one of the names ends before a place, as a word of its own."""
-        before = text[max(0, at - self._reach) : at].rstrip(" \t").rstrip("\"'`").rstrip("\\").casefold()
+        before = text[max(0, at - self._reach) : at].rstrip(" \t").rstrip("\"'`*").rstrip("\\").casefold()
         if before[-1:] not in self._last:
             return False
         return any(

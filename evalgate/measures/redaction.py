@@ -108,7 +108,7 @@ class Redactor:
     def _field(self, name: str, value: Any, depth: int) -> Any:
         if isinstance(value, str) and value and _is_secret_field(name):
             return "[redacted: field]"
-        if self.own is not None and self.own.is_field(name):
+        if self.own is not None and self.own.is_field(without_invisible(name)):
             from evalgate.measures.own_secrets import emptied  # most projects ask for none
 
             return emptied(self.value(value, depth))
