@@ -89,6 +89,13 @@ class SettingError(InvalidInput):
     code = "invalid_setting"
 
 
+def no_room(error: OSError) -> SettingError:
+    """What is told where the system takes no more temporary files."""
+    why = error.strerror or "the system refused"
+    message = f"the folder for temporary files can't take what was found: {why}"
+    return SettingError(Problem(message, None, "make room there, or name another with TMPDIR"))
+
+
 class TemplateFlaw(SettingError):
     """A template of a project's own that can't be used; the comment is then ours."""
 

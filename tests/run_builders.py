@@ -8,6 +8,7 @@ from evalgate.application.stored_trial import trial_of
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
 from evalgate.models.trials import Memory, Teller, Trials, TrialStore
+from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def make_standing(
 
 def kept(trials: Sequence[TrialResult]) -> Trials:
     """The trials as a run keeps them."""
-    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line)
+    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
     places = [store.take(tell(trial)) for trial in trials]
     for place, trial in zip(places, trials, strict=True):
         store.numbers[place] = trial.trial

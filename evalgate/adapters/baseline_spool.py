@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import orjson
 
+from evalgate.errors import no_room
 from evalgate.measures.redaction import redact_value, without_hidden
 from evalgate.measures.room import is_tight
 from evalgate.models.trace_document import to_document
@@ -24,7 +25,10 @@ class Spool:
         import tempfile  # a run that leaves no baseline does not pay for it
 
         self._limits = limits
-        self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
+        try:
+            self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
+        except OSError as error:
+            raise no_room(error) from None
         self._size = 0
         self._seen: set[tuple[str, int | None, int | None]] = set()
         self.left_out = 0
@@ -55,7 +59,10 @@ class Spool:
             self.left_out += 1  # and all after it: what is left out is left out from the end
             return
         self._size += len(line)
-        self._file.write(line)
+        try:
+            self._file.write(line)
+        except OSError as error:
+            raise no_room(error) from None
 
     def lines(self) -> Iterator[bytes]:
         """What was kept, in order."""

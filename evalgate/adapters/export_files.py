@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -48,6 +49,8 @@ class OutputFolder:
             _hand_over(draft, self._owner)
             draft.replace(target)
         except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
             raise self._refusal(name, error) from None
 
     def take(self, name: str, handle: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import no_room
 
 IN_MEMORY = 4 << 20
 BLOCK = 1 << 18
@@ -57,9 +57,6 @@ class Shelf:
             while left:
                 left = left[os.write(handle, left) :]
         except OSError as error:
-            problem = (
-                f"the folder for temporary files can't take what was found: {error.strerror or 'refused'}"
-            )
-            raise SettingError(Problem(problem, None, "set TMPDIR to one with room")) from None
+            raise no_room(error) from None
         self._written += len(self._recent)
         self._recent = bytearray()

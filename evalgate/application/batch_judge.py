@@ -18,7 +18,7 @@ from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import TraceRef
 from evalgate.models.trace import DamagedTrace, Trace
 from evalgate.models.trials import Teller
-from evalgate.reporting.exports.bounded import bounded_evidence
+from evalgate.reporting.exports.bounded import bounded_evidence, bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class _SuiteJudge:
     def __init__(self, suite: Suite, earlier: Earlier, *, tells: bool, is_watched: bool = False) -> None:
         self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
         self._claims = Claims(suite)
-        self._tell = Teller(trial_line) if tells else None
+        self._tell = Teller(trial_line, bounded_name) if tells else None
         self._known: Known = {}
         self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
 

@@ -8,8 +8,8 @@ from evalgate.application.behaviour import Witness
 from evalgate.application.earlier import Earlier
 from evalgate.application.pricing import Pricer
 from evalgate.application.suite_evaluation import SuiteEvaluation
-from evalgate.application.trace_warnings import Warnings
-from evalgate.errors import OverLimit
+from evalgate.application.trace_warnings import Warnings, place_of
+from evalgate.errors import OverLimit, SettingError, TraceError
 from evalgate.models.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
 from evalgate.models.trace import Trace
 from evalgate.models.trials import Memory
@@ -81,7 +81,7 @@ def evaluate(
                 choice.crossing.see(suite, record, own_id)
             progress.advance("traces")
             if isinstance(record, Trace):
-                keep(record)
+                _kept(record, keep)
                 warnings.add(record)
                 warnings.add_pricing(record)
         if evaluation.overlap is not None:
@@ -92,6 +92,14 @@ def evaluate(
             warnings.add_nothing_found(patterns, suite)
         unclaimed += evaluation.unclaimed
     return Run(suites, unclaimed, warnings.told())
+
+
+def _kept(trace: Trace, keep: Callable[[Trace], None]) -> None:
+    """Hands a trace on; one that turns out to be no trace after all ends the run, and is named."""
+    try:
+        keep(trace)
+    except TraceError as error:
+        raise SettingError(f"{place_of(trace.source)}: {error}") from None
 
 
 def bound_scenarios(found: int, most: int) -> None:

@@ -19,6 +19,7 @@ from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
 from evalgate.models.trials import Memory, Teller, ToldTrial, Trials, TrialStore
 from evalgate.records import dataclass, field
+from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.scoring.trial import score_trial
@@ -86,7 +87,7 @@ class SuiteEvaluation:
         self, suite: Suite, earlier: Earlier, witness: Witness | None = None, shelf: Shelf | None = None
     ) -> None:
         self._suite = suite
-        self._store, self._tell = TrialStore(shelf or Memory(), trial_of), Teller(trial_line)
+        self._store, self._tell = TrialStore(shelf or Memory(), trial_of), Teller(trial_line, bounded_name)
         self._earlier, self._witness = earlier, witness or Witness()
         self._claims = Claims(suite)
         self._known: Known = {}

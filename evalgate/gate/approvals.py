@@ -13,7 +13,7 @@ from evalgate.measures.means import DIGITS
 from evalgate.models.approval import Ruling, Rulings
 from evalgate.models.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.run import NOT_EVALUATED
-from evalgate.models.trials import statuses
+from evalgate.models.trials import names_of_bad, statuses
 from evalgate.scoring.wording import shorten
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class Failing(NamedTuple):
     @property
     def checks(self) -> set[str]:
         """Names of the checks that did not hold."""
-        trials = self.scenario.trials
-        return {each.name for trial in trials for each in trial.assertions if each.outcome in BAD}
+        return names_of_bad(self.scenario.trials)
 
     @property
     def faults(self) -> set[str]:

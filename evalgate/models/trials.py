@@ -19,7 +19,7 @@ from evalgate.models.run import Outcome, TrialResult, TrialStatus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from evalgate.models.run import AssertionResult
+    from evalgate.models.run import AssertionResult, TraceRef
 
     _Checked = tuple[tuple[Outcome, ...], tuple["Lost", ...], Sequence[AssertionResult]]
 
@@ -74,6 +74,10 @@ class Lost(NamedTuple):
     weight: float
 
 
+Marks = tuple[str, str | None, str | None, str | None]
+"""Path of a recording, and of which commit it is, what made it and when, as it says."""
+
+
 class ToldTrial(NamedTuple):
     """What is kept of a trial: its document but for the number, and what is counted over trials."""
 
@@ -87,14 +91,19 @@ class ToldTrial(NamedTuple):
     output_tokens: int | None
     is_priced: bool
     outcomes: tuple[Outcome, ...]
+    marks: Marks | None
+    """What decisions go by and the document does not tell as it is."""
     lost: tuple[Lost, ...]
 
 
 class Teller:
-    """Makes of trials what is kept of them, looking once at what they share; `tell` makes the document."""
+    """Makes of trials what is kept of them, looking once at what they share.
 
-    def __init__(self, tell: Callable[[TrialResult], bytes]) -> None:
-        self._tell = tell
+    `tell` makes the document, `name` what stands there for a name.
+    """
+
+    def __init__(self, tell: Callable[[TrialResult], bytes], name: Callable[[str], str]) -> None:
+        self._tell, self._name = tell, name
         self._shared: dict[int, _Checked] = {}  # by identity: the checks are kept with what they say
 
     def __call__(self, trial: TrialResult) -> ToldTrial:
@@ -111,8 +120,16 @@ class Teller:
             trial.output_tokens,
             trial.pricing is not None,
             outcomes,
+            self._untold(trial.trace),
             lost,
         )
+
+    def _untold(self, trace: TraceRef) -> Marks | None:
+        marks = trace.path, trace.commit, trace.agent_hash, trace.recorded_at
+        for mark in marks:
+            if mark is not None and self._name(mark) != mark:
+                return marks
+        return None
 
     def _checked(self, trial: TrialResult) -> _Checked:
         rows = trial.assertions
@@ -142,11 +159,12 @@ class TrialStore:
             **dict(zip(_AMOUNTS, self._amounts, strict=True)),
             **dict(zip(_COUNTS, self._counts, strict=True)),
         }
+        self._marks: dict[int, Marks] = {}
         self.stale: dict[int, str] = {}
 
     def take(self, told: ToldTrial) -> int:
         """Keeps a trial, whose number is still to come; its place."""
-        document, status, score, cost, seconds, tokens, given, answered, is_priced, mix, lost = told
+        document, status, score, cost, seconds, tokens, given, answered, is_priced, mix, marks, lost = told
         place = len(self._sizes)
         self._starts.append(self._shelf.put(document))
         self._sizes.append(len(document))
@@ -163,6 +181,8 @@ class TrialStore:
         self.numbers.append(0)
         self._mixes.append(_number_of(mix, self._mix_numbers))
         self._lost.append(_number_of(lost, self._lost_numbers) if lost else 0)
+        if marks is not None:
+            self._marks[place] = marks
         return place
 
     def document(self, place: int) -> bytes:
@@ -176,8 +196,13 @@ class TrialStore:
         return b'{"trial":%d,%b' % (self.numbers[place], told)
 
     def trial(self, place: int) -> TrialResult:
-        """A trial as it was, as far as its document tells."""
-        return self._restore(self.document(place))
+        """A trial as its document tells of it, of a recording as it is."""
+        found = self._restore(self.document(place))
+        marks = self._marks.get(place)
+        if marks is not None:
+            trace = found.trace
+            trace.path, trace.commit, trace.agent_hash, trace.recorded_at = marks
+        return found
 
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
         """How some trials ended."""
@@ -339,6 +364,13 @@ def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
     if isinstance(trials, Trials):
         return trials.store.lost(trials.places)
     return (tuple(_lost(trial.assertions)) for trial in trials)
+
+
+def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
+    """The names of checks that did not pass."""
+    if isinstance(trials, Trials):
+        return {each.name for lost in lost_in(trials) for each in lost}
+    return {each.name for trial in trials for each in trial.assertions if each.outcome in LOST}
 
 
 def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:

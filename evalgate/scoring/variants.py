@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalgate.measures.means import DIGITS, mean_amount
 from evalgate.models.run import Share, VariantFigures
+from evalgate.models.trials import column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,20 +28,24 @@ def variants_of(scenarios: Iterable[ScenarioResult]) -> list[VariantFigures]:
 
 
 def _figures(name: str, scenarios: Sequence[ScenarioResult]) -> VariantFigures:
-    trials = [trial for scenario in scenarios for trial in scenario.trials]
-    told = [found for trial in trials if (found := _calls(trial)) is not None]
+    every = [scenario.trials for scenario in scenarios]
+    told = [found for trial in chain.from_iterable(every) if (found := _calls(trial)) is not None]
+
+    def mean(name: str) -> float | None:
+        return _mean([amount for trials in every for amount in column(trials, name)])
+
     return VariantFigures(
         name=name,
         scenarios=len(scenarios),
         passed=sum(scenario.verdict == "PASS" for scenario in scenarios),
-        trials=len(trials),
+        trials=sum(map(len, every)),
         correct_tool=Share(sum(tool for tool, _ in told), len(told)),
         correct_count=Share(sum(count for _, count in told), len(told)),
-        input_tokens=_mean([trial.input_tokens for trial in trials]),
-        output_tokens=_mean([trial.output_tokens for trial in trials]),
-        total_tokens=_mean([trial.total_tokens for trial in trials]),
-        cost_usd=_mean([trial.cost_usd for trial in trials]),
-        latency_seconds=_mean([trial.latency_seconds for trial in trials]),
+        input_tokens=mean("input_tokens"),
+        output_tokens=mean("output_tokens"),
+        total_tokens=mean("total_tokens"),
+        cost_usd=mean("cost_usd"),
+        latency_seconds=mean("latency_seconds"),
     )
 
 

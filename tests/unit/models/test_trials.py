@@ -17,6 +17,7 @@ from evalgate.models.trials import (
     having,
     lost_in,
     make_stale,
+    names_of_bad,
     outcomes,
     priced,
     stale,
@@ -119,3 +120,15 @@ def test_a_shelf_in_memory_gives_back_what_was_put(size):
     shelf = Memory()
     starts = [shelf.put(b"x" * size + bytes([number])) for number in range(3)]
     assert [shelf.get(start, size + 1) for start in starts] == [b"x" * size + bytes([n]) for n in range(3)]
+
+
+def test_decisions_go_by_recordings_as_they_are():
+    """What a document hides of a recording is still asked for: its path, its commit, when it was made."""
+    secret = "password=swordfish42"
+    trial = a_trial()
+    trial.trace.path, trial.trace.commit = f"d/{secret}.jsonl", secret
+    trial.assertions = [AssertionResult(secret, "jmespath", "failed", 0.0, 1.0, False, "no")]
+    trials = kept([trial])
+    assert (trials[0].trace.path, trials[0].trace.commit) == (f"d/{secret}.jsonl", secret)
+    assert names_of_bad(trials) == {secret}
+    assert "swordfish42" not in str(list(trial_docs(trials)))
