@@ -83,7 +83,9 @@ def measured(folder: Path, count: int, times: int) -> Row:
     if count <= COMPARED_UP_TO:
         agree(output / "results.json", folder, file)
         again = judging("suite.yaml", file, folder / "compared")
-        before = ["--baseline", str(output / "results.json")]
+        archive = str(folder / f"baseline-{count}.zip")
+        measure.once(["-m", "evalgate", "baseline", "create", str(output), "-o", archive])
+        before = ["--baseline", archive]
         compared = measure.best([*again, *before], times, GATE_EXITS)
     hand = [str(HERE / "floor.py"), str(file)]
     return Row(
@@ -95,15 +97,13 @@ def measured(folder: Path, count: int, times: int) -> Row:
 
 def agree(results: Path, folder: Path, file: Path) -> None:
     """Ends the benchmark where the gate and the floor judged the same traces differently."""
-    suites = json.loads(results.read_bytes())["suites"]
-    statuses = [
-        trial["status"] for suite in suites for scenario in suite["scenarios"] for trial in scenario["trials"]
-    ]
+    # Counted, not parsed: what this process holds counts as the peak of every process that it starts.
+    gate = results.read_bytes().count(b'"status":"passed"')
     told = folder / "floor.json"
     measure.once([str(HERE / "floor.py"), str(file)], output=told)
     passed = json.loads(told.read_bytes())["passed"]
-    if statuses.count("passed") != passed:
-        sys.exit(f"the gate passed {statuses.count('passed')} of {len(statuses)} traces, the floor {passed}")
+    if gate != passed:
+        sys.exit(f"the gate passed {gate} traces, the floor {passed}")
 
 
 def table(rows: list[Row]) -> list[str]:

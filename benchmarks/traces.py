@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +37,14 @@ def write(path: Path, count: int, scenarios: int = SCENARIOS) -> None:
 
 def write_many(path: Path, count: int, some: Path) -> None:
     """`count` traces: those of the file `some` again and again, each with an id of its own."""
-    lines = some.read_bytes().splitlines(keepends=True)
+    written = 0
     with path.open("wb") as file:
-        for start in range(0, count, len(lines)):
-            new = b'"trace-%d-' % start
-            file.writelines(line.replace(b'"trace-', new, 1) for line in lines[: count - start])
+        while written < count:
+            new = b'"trace-%d-' % written
+            with some.open("rb") as lines:
+                for line in islice(lines, count - written):
+                    file.write(line.replace(b'"trace-', new, 1))
+                    written += 1
 
 
 def trace(number: int, scenarios: int = SCENARIOS) -> dict[str, Any]:
