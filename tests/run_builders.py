@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from evalgate.application.stored_trial import trial_of
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
-from evalgate.models.trials import Memory, Teller, Trials, TrialStore
+from evalgate.models.told_trials import Teller
+from evalgate.models.trials import Memory, Trials, TrialStore
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 

@@ -16,8 +16,8 @@ from evalgate.gate.behaviour import rank
 from evalgate.measures.redaction import also_hidden, hide_too
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import TraceRef
+from evalgate.models.told_trials import Teller
 from evalgate.models.trace import DamagedTrace, Trace
-from evalgate.models.trials import Teller
 from evalgate.reporting.exports.bounded import bounded_evidence, bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from evalgate.application.earlier import Earlier
     from evalgate.application.evaluate import TraceChoice
     from evalgate.application.suite_evaluation import Known
+    from evalgate.models.told_trials import ToldTrial
     from evalgate.models.trace import TraceRecord
-    from evalgate.models.trials import ToldTrial
     from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
     from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration, Suite

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evalgate.models.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.earlier_run import EarlierRun, Place
     from evalgate.models.run import Run, TrialResult
+    from evalgate.models.told_trials import ToldTrial
     from evalgate.models.trace import Source, Trace
-    from evalgate.models.trials import ToldTrial
 
 MOST_KEPT = 100
 """Scenarios of which a recording is kept while a run goes on."""

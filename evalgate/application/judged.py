@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from evalgate.application.claims import Candidate
     from evalgate.models.behaviour import Course
     from evalgate.models.run import TraceRef, TrialResult
+    from evalgate.models.told_trials import ToldTrial
     from evalgate.models.trace import Source
-    from evalgate.models.trials import ToldTrial
 
 
 class Option(NamedTuple):

@@ -14,8 +14,8 @@ from evalgate.models.behaviour import Course, CourseCall, Turn
 from evalgate.models.evaluation import Issue, TurnResult
 from evalgate.models.golden_result import GoldenTrial
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
+from evalgate.models.told_trials import ToldTrial
 from evalgate.models.trace import Source
-from evalgate.models.trials import ToldTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

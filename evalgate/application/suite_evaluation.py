@@ -15,9 +15,10 @@ from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
+from evalgate.models.told_trials import Teller, ToldTrial
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
 from evalgate.models.trace_view import view_of
-from evalgate.models.trials import Memory, Teller, ToldTrial, Trials, TrialStore
+from evalgate.models.trials import Memory, Trials, TrialStore
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line

@@ -11,28 +11,24 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args, overload
+from typing import TYPE_CHECKING, Any, Protocol, get_args, overload
 
-from evalgate.models.golden_result import is_unjudged_dimension
 from evalgate.models.run import Outcome, TrialResult, TrialStatus
+from evalgate.models.told_trials import LOST, NOTHING, Lost, ToldTrial, lost_among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from evalgate.models.run import AssertionResult, TraceRef
+    from evalgate.models.told_trials import Marks
 
-    _Checked = tuple[tuple[Outcome, ...], tuple["Lost", ...], Sequence[AssertionResult]]
 
 STATUSES: tuple[TrialStatus, ...] = get_args(TrialStatus)
-LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
-"""Outcomes of checks that did not pass."""
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 _UNKNOWN = -(2**63)
 _AMOUNTS = ("score", "cost_usd", "latency_seconds")
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _nan = float("nan")
 _AT_ONCE = 10_000
-_NOTHING: tuple[Lost, ...] = ()
 _TRACE = b'"trace":{'
 
 
@@ -65,81 +61,6 @@ class Memory:
         return bytes(self._kept[start : start + size])
 
 
-class Lost(NamedTuple):
-    """A check that did not pass in one trial, and how much of the trial's score that took."""
-
-    name: str
-    type: str
-    required: bool
-    weight: float
-
-
-Marks = tuple[str, str | None, str | None, str | None]
-"""Path of a recording, and of which commit it is, what made it and when, as it says."""
-
-
-class ToldTrial(NamedTuple):
-    """What is kept of a trial: its document but for the number, and what is counted over trials."""
-
-    document: bytes
-    status: TrialStatus
-    score: float | None
-    cost_usd: float | None
-    latency_seconds: float | None
-    total_tokens: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    is_priced: bool
-    outcomes: tuple[Outcome, ...]
-    marks: Marks | None
-    """What decisions go by and the document does not tell as it is."""
-    lost: tuple[Lost, ...]
-
-
-class Teller:
-    """Makes of trials what is kept of them, looking once at what they share.
-
-    `tell` makes the document, `name` what stands there for a name.
-    """
-
-    def __init__(self, tell: Callable[[TrialResult], bytes], name: Callable[[str], str]) -> None:
-        self._tell, self._name = tell, name
-        self._shared: dict[int, _Checked] = {}  # by identity: the checks are kept with what they say
-
-    def __call__(self, trial: TrialResult) -> ToldTrial:
-        """What is kept of one trial."""
-        outcomes, lost, _ = self._shared.get(id(trial.assertions)) or self._checked(trial)
-        return ToldTrial(
-            self._tell(trial),
-            trial.status,
-            trial.score,
-            trial.cost_usd,
-            trial.latency_seconds,
-            trial.total_tokens,
-            trial.input_tokens,
-            trial.output_tokens,
-            trial.pricing is not None,
-            outcomes,
-            self._untold(trial.trace),
-            lost,
-        )
-
-    def _untold(self, trace: TraceRef) -> Marks | None:
-        marks = trace.path, trace.commit, trace.agent_hash, trace.recorded_at
-        for mark in marks:
-            if mark is not None and self._name(mark) != mark:
-                return marks
-        return None
-
-    def _checked(self, trial: TrialResult) -> _Checked:
-        rows = trial.assertions
-        outcomes = tuple([each.outcome for each in rows])
-        found = outcomes, _NOTHING if LOST.isdisjoint(outcomes) else tuple(_lost(rows)), rows
-        if trial.together is not None and trial.together.is_shared:
-            self._shared[id(rows)] = found
-        return found
-
-
 class TrialStore:
     """Every trial of a suite, in the order in which they were judged; `restore` makes one of its document."""
 
@@ -151,7 +72,7 @@ class TrialStore:
         self._counts = tuple(array("q") for _ in _COUNTS)
         self._priced = bytearray()
         self._mixes, self._mix_numbers = array("I"), dict[tuple[Outcome, ...], int]()
-        self._lost, self._lost_numbers = array("I"), {_NOTHING: 0}
+        self._lost, self._lost_numbers = array("I"), {NOTHING: 0}
         self._lost_known: list[tuple[Lost, ...]] = []
         self.numbers = array("q")
         self._figures: dict[str, Sequence[float]] = {
@@ -363,7 +284,7 @@ def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
     """The checks that did not pass, of each trial."""
     if isinstance(trials, Trials):
         return trials.store.lost(trials.places)
-    return (tuple(_lost(trial.assertions)) for trial in trials)
+    return (tuple(lost_among(trial.assertions)) for trial in trials)
 
 
 def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
@@ -387,22 +308,3 @@ def stale(trials: Sequence[TrialResult]) -> list[str]:
         known = trials.store.stale
         return [known[place] for place in trials.places if place in known] if known else []
     return [why for trial in trials if (why := trial.trace.stale) is not None]
-
-
-def _lost(assertions: Iterable[AssertionResult]) -> Iterator[Lost]:
-    return (
-        Lost(each.name, each.type, each.required, _weight_lost(each))
-        for each in assertions
-        if each.outcome in LOST and not is_unjudged_dimension(each.type, each.outcome)
-    )
-
-
-def _weight_lost(found: AssertionResult) -> float:
-    """What a check that did not pass took of its trial's score.
-
-    A score of 0.4 loses 0.6 of its weight; what could not be checked loses all of it, unless its suite leaves
-    that out of the mean.
-    """
-    if not found.counts:
-        return 0.0
-    return found.weight * (1 - found.score) if found.outcome == "failed" else found.weight

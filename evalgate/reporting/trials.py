@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalgate.models.golden_result import is_unjudged_dimension
+from evalgate.models.told_trials import LOST
 from evalgate.models.trial_docs import TrialDocs
-from evalgate.models.trials import LOST, Trials, column, having, lost_in, statuses
+from evalgate.models.trials import Trials, column, having, lost_in, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
