@@ -7,6 +7,7 @@ import os
 import pickle
 import select
 import signal
+import threading
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,10 +35,12 @@ class Crew:
         self._work: Work | None = None
         self._crew: list[_Worker] = []
         self._waiting: deque[_Ticket] = deque()
+        self._alarm = _Alarm()
 
     def begin(self, work: Work) -> None:
         """Gets workers ready to do it."""
         self._work = work
+        self._alarm.set()
         gc.collect()
         gc.freeze()  # what is here stays: a collector that touched it would copy it to every worker
         for _ in range(self.workers):
@@ -55,14 +58,18 @@ class Crew:
         crew, self._crew = self._crew, []
         for worker in crew:
             worker.end()
+        self._alarm.unset()
         gc.unfreeze()
 
     def wait_for(self, ticket: _Ticket) -> None:
         """Takes in what workers say until the ticket has its answer."""
         while not ticket.is_done:
-            ready, _, _ = select.select(self._crew, [], [])
+            watched: list[Any] = [*self._crew, *self._alarm.ends[:1]]
+            ready, _, _ = select.select(watched, [], [])
+            self._alarm.look()
             for worker in ready:
-                self._hear(worker)
+                if isinstance(worker, _Worker):
+                    self._hear(worker)
             self._hand_out()
 
     def _hand_out(self) -> None:
@@ -89,11 +96,46 @@ class Crew:
         tasks, answers = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
+            self._alarm.unset()
             others = [end for worker in self._crew for end in (worker.tasks, worker.answers)]
             _serve(self._work, tasks, answers, others)
         os.close(tasks[0])
         os.close(answers[1])
         return _Worker(pid, tasks[1], answers[0])
+
+
+class _Alarm:
+    """Hears an interrupt that Python lost: one that came while it ran a finaliser, which may raise nothing.
+
+    Python's own handler still raises KeyboardInterrupt where it can. There is none outside the main thread.
+    """
+
+    def __init__(self) -> None:
+        self.ends: tuple[int, ...] = ()
+        self._before = -1
+
+    def set(self) -> None:
+        """From now on what the system signals is written down as well."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.ends = os.pipe()
+        for end in self.ends:
+            os.set_blocking(end, False)
+        self._before = signal.set_wakeup_fd(self.ends[1], warn_on_full_buffer=False)
+
+    def look(self) -> None:
+        """Raises KeyboardInterrupt where one was written down."""
+        with suppress(BlockingIOError):
+            if self.ends and signal.SIGINT in os.read(self.ends[0], 64):
+                raise KeyboardInterrupt
+
+    def unset(self) -> None:
+        """As it was before."""
+        if self.ends:
+            signal.set_wakeup_fd(self._before)
+            for end in self.ends:
+                os.close(end)
+            self.ends = ()
 
 
 class _Ticket:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from contextlib import suppress
 
 import pytest
 from leavings import left_in, ran, started
+
+from evalgate.adapters.engines.crew import Crew
 
 PLUGIN = '''
 import os, pathlib, signal
@@ -114,3 +117,30 @@ def test_an_interrupted_run_ends_at_once_and_leaves_no_worker(tmp_path):
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_an_interrupt_that_python_lost_ends_the_wait_all_the_same():
+    """What a finaliser raises is dropped, an interrupt that comes while it runs too."""
+
+    class Finalised:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+            for _ in range(3):
+                os.getpid()
+
+    crew = Crew(1)
+    crew.begin(endless)
+    try:
+        ticket = crew.submit(None)
+        told, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        Finalised()
+        sys.unraisablehook = told
+        with pytest.raises(KeyboardInterrupt):
+            ticket.result()
+    finally:
+        crew.close()
+
+
+def endless(_):
+    while True:
+        signal.pause()
