@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER, amount, text, time
+from evalgate.adapters.trace_formats.fields import LARGEST_COUNT, LARGEST_NUMBER, amount
 from evalgate.adapters.trace_formats.figures import finish_reason, milliseconds, recorded_scores, total_tokens
 from evalgate.adapters.trace_formats.naming import named_by
-from evalgate.adapters.trace_formats.native import parts
 from evalgate.adapters.trace_formats.native.glance import glance_at
+from evalgate.adapters.trace_formats.native.known_fields import FIELDS, KNOWN
 from evalgate.adapters.trace_formats.native.parts import TOKENS
 from evalgate.adapters.trace_formats.native.spellings import SCENARIO_KEY, clock
+from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
 from evalgate.adapters.trace_formats.not_plain import NotPlain
 from evalgate.adapters.trace_formats.origin import ORIGIN_KEYS
 from evalgate.adapters.trace_formats.strict_json import require_shallow
@@ -22,9 +23,7 @@ from evalgate.errors import TraceError
 from evalgate.models.trace import MAX_ID_LENGTH, SCHEMA, Trace, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalgate.models.trace import Latency, Source, Usage
+    from evalgate.models.trace import Source, Usage
 
 ID_DIGITS = 32
 NO_USAGE = unknown_usage()
@@ -37,27 +36,13 @@ USUAL = frozenset(
 )
 
 
-def _total(value: Any, path: str) -> Latency:
-    return {"total_ms": amount(value, path), "source": "recorded"}
-
-
-RARE: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
-    "conversation_id": ("conversation_id", text),
-    "name": ("name", text),
-    "system_instructions": ("system_instructions", text),
-    "commit": ("commit", text),
-    "agent_hash": ("agent_hash", text),
-    "agent": ("agent", parts.free_mapping),
-    "status": ("status", parts.status),
-    "error": ("error", parts.error),
-    "started_at": ("started_at", time),
-    "ended_at": ("ended_at", time),
-    "tool_definitions": ("tool_definitions", parts.free_mappings),
-    "scores": ("evaluations", recorded_scores),
-    "tags": ("tags", parts.tags),
-    "duration_ms": ("latency", _total),
-}
-"""Fields that few traces have, with what they become and how they are read."""
+AS_NAMED = frozenset(
+    {
+        *("conversation_id", "name", "system_instructions", "commit", "agent_hash", "agent", "status"),
+        *("error", "started_at", "ended_at", "tool_definitions", "tags"),
+    }
+)
+"""Fields that few traces have and that become the trace's attribute of the same name."""
 SAY_MORE = frozenset({SCENARIO_KEY, *ORIGIN_KEYS})
 """Metadata that stands for a field of the trace."""
 
@@ -143,15 +128,33 @@ def _usage(recorded: Any) -> Usage:
 
 
 def _add_rest(trace: Trace, document: dict[str, Any]) -> None:
-    """What few traces have. A run that did not come to its end is left to be told so."""
-    for name in document.keys() - USUAL:
-        if name not in RARE or (name == "duration_ms" and document.get("latency_seconds") is not None):
-            raise NotPlain
-        if document[name] is not None:
-            attribute, read = RARE[name]
-            setattr(trace, attribute, read(document[name], name))
+    """What few traces have, and what nobody knows. A run without an end is left to be told so."""
+    unknown: UnknownFields | None = None
+    for name, value in document.items():
+        if name in USUAL:
+            continue
+        if name in KNOWN:
+            if value is not None:
+                _add_known(trace, name, value)
+            continue
+        require_shallow(value, 1)
+        unknown = unknown or UnknownFields()
+        unknown.add("", name, KNOWN)
+    if unknown is not None:
+        trace.warnings = unknown.warnings()
     trace.commit, trace.agent_hash = trace.commit or None, trace.agent_hash or None
     if trace.status == "incomplete":
         raise NotPlain
     if trace.latency["total_ms"] is None:
         clock(trace)
+
+
+def _add_known(trace: Trace, name: str, value: Any) -> None:
+    if name in AS_NAMED:
+        setattr(trace, name, FIELDS[name](value, name))
+    elif name == "scores":
+        trace.evaluations = recorded_scores(value, name)
+    elif name == "duration_ms" and trace.latency["total_ms"] is None:
+        trace.latency = {"total_ms": amount(value, name), "source": "recorded"}
+    else:
+        raise NotPlain

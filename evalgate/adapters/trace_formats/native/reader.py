@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.trace_formats.conversation import first_instructions
-from evalgate.adapters.trace_formats.fields import FieldError, count, identifier, mapping, text, time
+from evalgate.adapters.trace_formats.fields import FieldError, identifier, mapping
 from evalgate.adapters.trace_formats.native import parts
 from evalgate.adapters.trace_formats.native.at_once import read_at_once
 from evalgate.adapters.trace_formats.native.glance import glance_at
+from evalgate.adapters.trace_formats.native.known_fields import FIELDS, KNOWN, NOT_KEPT, READ_ELSEWHERE
 from evalgate.adapters.trace_formats.native.messages import read_conversation
 from evalgate.adapters.trace_formats.native.spellings import SCENARIO_KEY, settle_spellings
 from evalgate.adapters.trace_formats.native.unknown_fields import UnknownFields
@@ -21,46 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.trace import Warning_
-
-Read = Callable[[Any, str], Any]
-
-FIELDS: dict[str, Read] = {
-    "trace_id": text,
-    "scenario_id": identifier,
-    "trial": count,
-    "conversation_id": text,
-    "name": text,
-    "agent": parts.free_mapping,
-    "provider": text,
-    "model": text,
-    "status": parts.status,
-    "error": parts.error,
-    "finish_reason": parts.reason_to_finish,
-    "started_at": time,
-    "ended_at": time,
-    "system_instructions": text,
-    "tool_definitions": parts.free_mappings,
-    "llm_calls": parts.llm_calls,
-    "usage": parts.usage,
-    "cost": parts.cost,
-    "latency": parts.latency,
-    "response": parts.response,
-    "evaluations": parts.evaluations,
-    "tags": parts.tags,
-    "metadata": parts.free_mapping,
-    "commit": text,
-    "agent_hash": text,
-    "source": parts.source,
-    "warnings": parts.warnings,
-}
-"""Fields that become the trace's attribute of the same name."""
-
-READ_ELSEWHERE = frozenset(
-    {"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores"}
-)
-NOT_KEPT = frozenset({"run_id", "models", "resource", "spans"})
-KNOWN = FIELDS.keys() | READ_ELSEWHERE | NOT_KEPT
-
 
 NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
 

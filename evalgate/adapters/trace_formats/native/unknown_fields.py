@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.trace_formats.strict_json import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from evalgate.models.trace import Warning_
 
 MAX_TOLD = 20
@@ -20,9 +19,9 @@ class UnknownFields:
     __slots__ = ("found",)
 
     def __init__(self) -> None:
-        self.found: dict[tuple[str, str], Collection[str]] = {}
+        self.found: dict[tuple[str, str], frozenset[str]] = {}
 
-    def add(self, where: str, name: str, known: Collection[str]) -> None:
+    def add(self, where: str, name: str, known: frozenset[str]) -> None:
         """`where` is the kind of object (`messages[]`), empty for the trace itself."""
         if len(self.found) < MAX_TOLD:
             self.found.setdefault((where, name), known)
@@ -35,7 +34,9 @@ class UnknownFields:
         ]
 
 
-def _message(name: str, known: Collection[str]) -> str:
+@lru_cache(maxsize=1_024)
+def _message(name: str, known: frozenset[str]) -> str:
+    """The same in every trace of a file, and dear to find out."""
     import difflib
 
     close = difflib.get_close_matches(name[:100], sorted(known), n=1)
