@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 MAX_MARKS = 4
 
@@ -22,6 +22,8 @@ _COLOURS = "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"
 _MARKS = "[^\\w\\s\x00-\u02ff]{5,}"
 
 _ASCII = bytes(range(128))
+_FEW = 60
+"""Bytes of characters that are not ASCII and worth remembering."""
 
 # Compiled on first need: most texts are plain ASCII and most runs start, judge and end without these.
 _compiled = cache(re.compile)
@@ -29,12 +31,19 @@ _compiled = cache(re.compile)
 
 def without_invisible(text: str) -> str:
     """The text without characters that nobody can see."""
-    if text.isascii():
-        return text
-    invisible = _compiled(_INVISIBLE)
-    # The pattern takes its time with every character, and few of a text are not ASCII.
-    rare = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    return invisible.sub("", text) if invisible.search(rare) else text
+    return text if text.isascii() or hides_nothing(text) else _compiled(_INVISIBLE).sub("", text)
+
+
+def hides_nothing(text: str) -> bool:
+    """Whether every character can be seen."""
+    # The pattern takes its time with every character, few of a text are not ASCII, and mostly the same.
+    rare = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    return _all_seen(rare) if len(rare) <= _FEW else _all_seen.__wrapped__(rare)
+
+
+@lru_cache(maxsize=1_024)
+def _all_seen(characters: bytes) -> bool:
+    return _compiled(_INVISIBLE).search(characters.decode("utf-8", "surrogatepass")) is None
 
 
 def visible(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.plain_text import without_invisible
+from evalgate.measures.plain_text import hides_nothing, without_invisible
 from evalgate.measures.secret_contexts import CONTEXTS, is_secret_field, may_have_context
 from evalgate.measures.secret_shapes import SHAPES, SHORTEST_SHAPE
 
@@ -25,7 +25,7 @@ _SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
 _AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
 _LONG_RUN = b"\x01" * SHORTEST_SHAPE
-_LARGE = 100_000
+_SHORT, _LARGE = 1_000, 100_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
 
@@ -40,6 +40,11 @@ def redact(text: str) -> str:
 def redact_value(value: Any) -> Any:
     """A JSON value with its texts redacted, and whole texts under names like `password`."""
     return _PLAIN.value(value)
+
+
+def redact_field(name: str, clean: Any) -> Any:
+    """A redacted value that stands under a name: hidden whole where that is a name like `password`."""
+    return _PLAIN.field(name, clean)
 
 
 def hide(secrets: Iterable[str]) -> None:
@@ -103,16 +108,20 @@ class Redactor:
             return "[too deep]"
         if isinstance(value, list):
             return [self.value(item, depth + 1) for item in value]
-        return {self.text(str(key)): self._field(str(key), item, depth + 1) for key, item in value.items()}
+        return {
+            self.text(str(key)): self.field(str(key), self.value(item, depth + 1))
+            for key, item in value.items()
+        }
 
-    def _field(self, name: str, value: Any, depth: int) -> Any:
-        if isinstance(value, str) and value and _is_secret_field(name):
+    def field(self, name: str, clean: Any) -> Any:
+        """A value without secrets that stands under a name: hidden where the name says that it is one."""
+        if isinstance(clean, str) and clean and _is_secret_field(name):
             return "[redacted: field]"
         if self.own is not None and self.own.is_field(without_invisible(name)):
             from evalgate.measures.own_secrets import emptied  # most projects ask for none
 
-            return emptied(self.value(value, depth))
-        return self.value(value, depth)
+            return emptied(clean)
+        return clean
 
     def _replaced(self, text: str) -> str:
         spans = [*_recognised(text)] if self.exact is None else [*self.exact.spans(text), *_recognised(text)]
@@ -131,12 +140,18 @@ class Redactor:
 
 
 def _is_ordinary(text: str) -> bool:
-    """True where no secret can be: plain characters, no long run, no word that gives one away."""
+    """True where no secret can be: nothing unseen, no run like a token, no word that gives one away."""
     if not text.isascii():
-        return False
-    flat = text.encode()
-    has_run = len(flat) >= SHORTEST_SHAPE and _LONG_RUN in flat.translate(_AS_RUNS)
-    return not has_run and not may_have_context(flat)
+        if not hides_nothing(text):
+            return False
+        text = text.encode("ascii", "replace").decode()
+    if len(text) >= SHORTEST_SHAPE:
+        flat = text.encode()
+        if _LONG_RUN in flat.translate(_AS_RUNS):
+            runs = _long_runs(flat)
+            if len(runs) > _SHORT or _first_of_prefix().search(runs) is not None:
+                return False
+    return not may_have_context(text)
 
 
 def _recognised(text: str) -> list[Span]:
@@ -146,7 +161,7 @@ def _recognised(text: str) -> list[Span]:
     if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
         for prefix in _prefixes_in(runs):
             found.extend(_BY_PREFIX[prefix].spans(flat, prefix))
-    if may_have_context(flat):
+    if may_have_context(flat.decode()):
         lowered = flat.lower()
         for word, context in _BY_WORD:
             if word in lowered:
@@ -160,6 +175,15 @@ def _prefixes_in(runs: bytes) -> Iterable[bytes]:
         return set(_any_prefix().findall(runs))
     characters = frozenset(runs)
     return [prefix for prefix in _BY_PREFIX if characters.issuperset(prefix) and prefix in runs]
+
+
+@cache
+def _first_of_prefix() -> re.Pattern[bytes]:
+    """Matches where a prefix stands; told apart by their first byte, as most places have none of these."""
+    rest: dict[bytes, list[bytes]] = {}
+    for prefix in sorted(_BY_PREFIX):
+        rest.setdefault(prefix[:1], []).append(re.escape(prefix[1:]))
+    return re.compile(b"|".join(re.escape(first) + b"(?:%b)" % b"|".join(rest[first]) for first in rest))
 
 
 @cache

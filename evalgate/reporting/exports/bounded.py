@@ -7,7 +7,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
-from evalgate.measures.redaction import redact, redact_value
+from evalgate.measures.redaction import redact, redact_field
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
@@ -38,10 +38,7 @@ def maybe_name(text: str | None) -> str | None:
 
 def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
     """Evidence cut to eight levels, fifty items a level and five hundred characters a text."""
-    if not evidence:
-        return None
-    kept = redact_value(_bounded(evidence, 0))
-    return kept if isinstance(kept, dict) else None
+    return _bounded_items(evidence, 1) if evidence else None
 
 
 def whole(number: int | None) -> int | None:
@@ -52,6 +49,8 @@ def whole(number: int | None) -> int | None:
 
 
 def _bounded(value: Any, depth: int) -> Any:
+    if type(value) is str:
+        return bounded_text(value, _EVIDENCE_TEXT)
     if isinstance(value, dict | list | tuple):
         return _bounded_items(value, depth + 1) if depth < MAX_DEPTH else "\u2026"
     if value is None or isinstance(value, bool):
@@ -66,5 +65,5 @@ def _bounded(value: Any, depth: int) -> Any:
 def _bounded_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
     if isinstance(value, dict):
         pairs = islice(value.items(), MAX_ITEMS)
-        return {bounded_name(str(key)): _bounded(item, depth) for key, item in pairs}
+        return {bounded_name(str(key)): redact_field(str(key), _bounded(item, depth)) for key, item in pairs}
     return [_bounded(item, depth) for item in islice(value, MAX_ITEMS)]

@@ -93,7 +93,11 @@ def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
     if type(calls) is not list:
         raise NotPlain
     for call in calls:
-        function, call_id = call["function"], call["id"]
+        call_id, function = call["id"], call.get("function")
+        if function is None:  # some leave it away around name and arguments
+            if call.get("custom") is not None:
+                raise NotPlain
+            function = call
         name, arguments = function["name"], function["arguments"]
         if type(call_id) is not str or not call_id or call_id in waiting or type(name) is not str or not name:
             raise NotPlain

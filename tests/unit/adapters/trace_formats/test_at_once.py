@@ -87,10 +87,12 @@ CHAT: dict[str, Any] = {
             "tool_calls": [
                 {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": "{}"}},
                 {"id": "c2", "type": "function", "function": {"name": "wait", "arguments": {"for": [1]}}},
+                {"id": "c3", "name": "search", "arguments": {"a": "b"}, "latency_ms": 12, "error": None},
             ],
         },
         {"role": "tool", "tool_call_id": "c2", "content": "no", "name": "wait"},
         {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "its way"}]},
+        {"role": "tool", "tool_call_id": "c3", "content": "found"},
         {"role": "assistant", "content": "On its way.", "finish_reason": "end_turn", "name": "a"},
         {"role": "user", "content": "Thanks", "name": "u"},
     ],
@@ -112,7 +114,7 @@ NAMES: tuple[str, ...] = (
     *("duration_seconds", "timestamp", "finish_reason", "arguments", "parts", "turn", "source", "cost"),
     *("total_tokens", "latency", "duration_ms", "response", "evaluations", "llm_calls", "warnings"),
     *("run_id", "usd", "evalgate.scenario.id", "evalgate.commit", "cache_read_input_tokens", "schema"),
-    *("refusal", "reasoning_content", "function_call", "function", "choices", "evalgate.trial"),
+    *("refusal", "reasoning_content", "function_call", "function", "choices", "evalgate.trial", "custom"),
 )
 MORE = [*NAMES, *RARE, *RARE_CHAT]
 PLACE = Source("t/a.jsonl", "native", 3, None, "0123456789abcdef" * 4)
