@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _NO_NUMBER = -(2**63)
-MOST_KNOWN = 10_000
+MOST_KNOWN = 1_000
 """Results that are kept because trials may share them."""
 
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
 
+    _Said = tuple[str, int, float | None]
+
+MOST_KEPT = 20
+"""Rows of one outcome that an assertion keeps, as other traces may have the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
@@ -34,10 +39,10 @@ class Assertion:
     warning: str | None = None
     written: Any = None
     dimension: Dimension | None = None
-    firsts: dict[Outcome, tuple[Finding, AssertionResult]] = field(
+    kept: dict[Outcome, dict[_Said, AssertionResult]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """The first finding of each outcome with its row: most checks find the very same again and again."""
+    """The first rows of each outcome: most checks find the very same again and again."""
 
     def find(self, trace: Trace) -> Finding:
         """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
@@ -52,15 +57,18 @@ class Assertion:
             found = self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
             found = _crashed(error)
-        outcome, firsts = found[0], self.firsts
-        if outcome in firsts:
-            first, row = firsts[outcome]
-            if first is found:
-                row.is_shared = True
-                return row
-            return self._row(*found)
-        row = self._row(*found)
-        firsts[outcome] = found, row
+        outcome, reason, evidence, score = found
+        rows = self.kept.get(outcome)
+        if rows is None:
+            rows = self.kept[outcome] = {}
+        said = reason, id(evidence), score  # rows keep their evidence, so no other can have its identity
+        row = rows.get(said)
+        if row is not None:
+            row.is_shared = True
+            return row
+        row = self._row(outcome, reason, evidence, score)
+        if len(rows) < MOST_KEPT:
+            rows[said] = row
         return row
 
     def _row(

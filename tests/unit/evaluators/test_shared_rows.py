@@ -4,6 +4,10 @@ import pytest
 from builders import make_trace
 from judging import compiled
 
+from evalgate.evaluators.assertion import MOST_KEPT
+from evalgate.evaluators.evaluator import Finding
+from evalgate.records import replace
+
 LATE = make_trace(latency_seconds=9)
 UNKNOWN = make_trace(response=None)
 
@@ -145,7 +149,26 @@ def test_a_row__that_one_trace_has_is_not_shared():
     assert [row.is_shared for row in (passed, failed, worse)] == [False, False, False]
     assert (failed.reason, worse.reason) == ("latency 9 s, limit 1", "latency 10 s, limit 1")
     assert assertion.assess(fine(2)) is passed
-    assert assertion.assess(LATE) is not failed
+    assert assertion.assess(LATE) is failed
+    assert [row.is_shared for row in (passed, failed, worse)] == [True, True, False]
+
+
+def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
+    assertion = compiled({"type": "latency_limit", "max_seconds": 1})
+    for seconds in range(2, 1_000):
+        assertion.assess(make_trace(latency_seconds=seconds))
+    assert {outcome: len(rows) for outcome, rows in assertion.kept.items()} == {"failed": MOST_KEPT}
+    passed = assertion.assess(fine(1))
+    assert assertion.assess(fine(1)) is passed
+
+
+def test_rows__with_equal_words_and_other_evidence_stay_apart():
+    """Evidence that is made anew each time may say otherwise: only the very same is the same."""
+    found = iter(Finding("failed", "as before", {"seen": number}) for number in range(100))
+    assertion = replace(compiled({"type": "latency_limit", "max_seconds": 1}), check=lambda _: next(found))
+    rows = [assertion.assess(fine(1)) for _ in range(100)]
+    assert [row.evidence for row in rows] == [{"seen": number} for number in range(100)]
+    assert not any(row.is_shared for row in rows)
 
 
 def test_rows__of_one_outcome_and_different_reasons_stay_apart():
