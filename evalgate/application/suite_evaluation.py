@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from evalgate.application.behaviour import Witness
@@ -11,13 +11,13 @@ from evalgate.application.claims import Claims
 from evalgate.application.numbering import numbered
 from evalgate.application.stored_trial import trial_of
 from evalgate.application.trace_warnings import place_of
+from evalgate.evaluators.looking import looking
 from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.told_trials import Teller, ToldTrial
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
-from evalgate.models.trace_view import view_of
 from evalgate.models.trials import Memory, Trials, TrialStore
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.bounded import bounded_name
@@ -220,7 +220,7 @@ def _scenario_id(suite: Suite, record: TraceRecord) -> tuple[str | None, str | N
     if isinstance(record, DamagedTrace):
         return None, None  # what can't be read can't be asked
     try:
-        found = expression.search(view_of(record))
+        found = _look_for(expression)(record)
     except QueryFailedError as error:
         return None, f"scenario_from: {error}"
     if found is None:
@@ -231,6 +231,9 @@ def _scenario_id(suite: Suite, record: TraceRecord) -> tuple[str | None, str | N
         return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
     record.scenario_id = found
     return found, None
+
+
+_look_for = lru_cache(maxsize=256)(looking)
 
 
 def damaged_trial(record: DamagedTrace) -> TrialResult:
