@@ -216,7 +216,7 @@ class Claims:
         if match.path is not None and not self._on_path(match.path, record.source.path):
             return False
         if isinstance(record, Trace):
-            return match.tags <= set(record.tags) and _holds(match, record)
+            return (not match.tags or match.tags <= set(record.tags)) and _holds(match, record)
         return not match.tags and match.where is None  # of a damaged record only id and file are known
 
     def _on_path(self, pattern: re.Pattern[str], path: str) -> bool:

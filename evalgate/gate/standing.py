@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import Verdict
-from evalgate.models.trials import column, statuses
+from evalgate.models.trials import columns, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,8 +24,7 @@ def standing(suite: str, scenario: ScenarioResult) -> Standing:
     """How a scenario of `suite` stands in the run at hand."""
     key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
     passed = [status == "passed" for status in statuses(trials)]
-    rest = [column(trials, name) for name in FIGURES]
-    return Standing(key, scenario.verdict, scenario.score, passed, *rest)
+    return Standing(key, scenario.verdict, scenario.score, passed, *columns(trials, FIGURES))
 
 
 def standings_of_run(run: Run) -> dict[ScenarioKey, Standing]:

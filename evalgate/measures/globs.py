@@ -16,6 +16,8 @@ def matches_id(pattern: str, text: str) -> bool:
 
     Ids of real data sets contain `[ ] | : ?`, so these stand for themselves.
     """
+    if pattern == "*":
+        return True
     head, *rest = pattern.split("*")
     if not rest:
         return text == pattern

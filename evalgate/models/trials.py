@@ -17,7 +17,7 @@ from evalgate.models.run import Outcome, TrialResult, TrialStatus
 from evalgate.models.told_trials import LOST, NOTHING, Lost, ToldTrial, lost_among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalgate.models.told_trials import Marks
 
@@ -132,21 +132,28 @@ class TrialStore:
 
     def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
         """One figure of some trials, by the name it has in a trial."""
-        values = self._figures[name]
+        return self.columns((name,), places)[0]
+
+    def columns(self, names: Sequence[str], places: Sequence[int]) -> list[Sequence[Any]]:
+        """Several figures of some trials."""
         if len(places) > 1:
-            return Column(values, places)
-        return [_told(values[place]) for place in places]
+            return [Column(self._figures[name], places) for name in names]
+        return [[_told(self._figures[name][place]) for place in places] for name in names]
 
     def priced(self, places: Sequence[int]) -> list[bool]:
         """Whether the cost was to be computed, of some trials."""
         return [bool(self._priced[place]) for place in places]
 
-    def outcomes(self, places: Sequence[int]) -> Counter[Outcome]:
-        """How often checks ended how in some trials."""
-        mixes = list(self._mix_numbers)
+    def mixes(self, places: Sequence[int]) -> Iterator[int]:
+        """The numbers of what the checks of some trials found together, see `outcomes`."""
+        return map(self._mixes.__getitem__, places)
+
+    def outcomes(self, mixes: Counter[int]) -> Counter[Outcome]:
+        """How often checks ended how, where such mixes were found so often."""
+        known = list(self._mix_numbers)
         found: Counter[Outcome] = Counter()
-        for number, often in Counter([self._mixes[place] for place in places]).items():
-            for outcome in mixes[number]:
+        for number, often in mixes.items():
+            for outcome in known[number]:
                 found[outcome] += often
         return found
 
@@ -258,6 +265,13 @@ def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
     return [getattr(trial, name) for trial in trials]
 
 
+def columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
+    """Several figures of every trial."""
+    if isinstance(trials, Trials):
+        return trials.store.columns(names, trials.places)
+    return [[getattr(trial, name) for trial in trials] for name in names]
+
+
 def priced(trials: Sequence[TrialResult]) -> list[bool]:
     """Whether the cost of each trial was to be computed."""
     if isinstance(trials, Trials):
@@ -265,11 +279,18 @@ def priced(trials: Sequence[TrialResult]) -> list[bool]:
     return [trial.pricing is not None for trial in trials]
 
 
-def outcomes(trials: Sequence[TrialResult]) -> Counter[Outcome]:
-    """How often checks ended how."""
-    if isinstance(trials, Trials):
-        return trials.store.outcomes(trials.places)
-    return Counter(found.outcome for trial in trials for found in trial.assertions)
+def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
+    """How often checks ended how in the trials of several scenarios."""
+    found: Counter[Outcome] = Counter()
+    mixes: dict[TrialStore, Counter[int]] = {}
+    for trials in several:
+        if isinstance(trials, Trials):
+            mixes.setdefault(trials.store, Counter()).update(trials.store.mixes(trials.places))
+        else:
+            found.update(each.outcome for trial in trials for each in trial.assertions)
+    for store, often in mixes.items():
+        found.update(store.outcomes(often))
+    return found
 
 
 def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:

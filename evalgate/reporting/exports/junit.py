@@ -9,9 +9,11 @@ from evalgate.reporting.scenarios import first_reason
 from evalgate.reporting.trials import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalgate.models.results import ResultsDoc, ScenarioDoc, SuiteDoc
+
+    _Told = tuple[str | None, float]  # the element that says what is wrong, and seconds
 
 _FAILURES = frozenset({"FAIL", "PARTIAL", "HARD_FAIL", "MISSING"})
 
@@ -23,33 +25,37 @@ def junit(document: ResultsDoc) -> bytes:
 
     So is, with its verdict, what does not pass in quarantine.
     """
-    suites = document["suites"]
-    scenarios = [scenario for suite in suites for scenario in suite["scenarios"]]
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="evalgate" {_counts(scenarios)}>']
-    for suite in suites:
-        lines += _suite(suite)
+    suites = [(suite, [*map(_told, suite["scenarios"])]) for suite in document["suites"]]
+    every = [told for _, cases in suites for told in cases]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="evalgate" {_counts(every)}>']
+    for suite, cases in suites:
+        lines += _suite(suite, cases)
     lines.append("</testsuites>\n")
     return "\n".join(lines).encode("utf-8")
 
 
-def _suite(suite: SuiteDoc) -> Iterator[str]:
+def _told(scenario: ScenarioDoc) -> _Told:
+    return _element(scenario), seconds_of(scenario)
+
+
+def _suite(suite: SuiteDoc, cases: Sequence[_Told]) -> Iterator[str]:
     name = xml(suite["suite"])
-    yield f'  <testsuite name="{name}" file="{xml(suite["path"])}" {_counts(suite["scenarios"])}>'
-    for scenario in suite["scenarios"]:
-        yield from _case(name, suite["path"], scenario)
+    yield f'  <testsuite name="{name}" file="{xml(suite["path"])}" {_counts(cases)}>'
+    for scenario, told in zip(suite["scenarios"], cases, strict=True):
+        yield from _case(name, suite["path"], scenario, told)
     yield "  </testsuite>"
 
 
-def _case(suite: str, path: str, scenario: ScenarioDoc) -> Iterator[str]:
+def _case(suite: str, path: str, scenario: ScenarioDoc, told: _Told) -> Iterator[str]:
+    element, seconds = told
     variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
     location = scenario["location"]
     line = f' line="{location["line"]}"' if location and location["line"] is not None else ""
     file = location["file"] if location else path
     head = (
         f'    <testcase classname="{suite}" name="{xml(scenario["id"] + variant)}" file="{xml(file)}"{line}'
-        f' time="{seconds_of(scenario):.3f}"'
+        f' time="{seconds:.3f}"'
     )
-    element = _element(scenario)
     if element is None:
         yield f"{head}/>"
         return
@@ -71,9 +77,9 @@ def _element(scenario: ScenarioDoc) -> str | None:
     return {"PASS": None, "NOT_EVALUABLE": "skipped"}.get(verdict, "error")
 
 
-def _counts(scenarios: list[ScenarioDoc]) -> str:
-    elements = [_element(scenario) for scenario in scenarios]
+def _counts(cases: Sequence[_Told]) -> str:
+    elements = [element for element, _ in cases]
     return (
-        f'tests="{len(scenarios)}" failures="{elements.count("failure")}" errors="{elements.count("error")}"'
-        f' skipped="{elements.count("skipped")}" time="{sum(map(seconds_of, scenarios)):.3f}"'
+        f'tests="{len(cases)}" failures="{elements.count("failure")}" errors="{elements.count("error")}"'
+        f' skipped="{elements.count("skipped")}" time="{sum(seconds for _, seconds in cases):.3f}"'
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.measures.percentile import nearest_rank
 from evalgate.models.comparison import IMPROVEMENTS, REGRESSIONS
-from evalgate.models.trials import column, outcomes, priced
+from evalgate.models.trials import column, outcomes_of, priced
 from evalgate.reporting.exports.bounded import whole
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _total(amounts: Sequence[float | None]) -> float | None:
 def _computed(scenario: ScenarioResult) -> int:
     """Trials whose cost was computed."""
     known = priced(scenario.trials)
-    if True not in known:
+    if not any(known):
         return 0
     return sum(
         is_priced and cost is not None
@@ -107,9 +107,7 @@ def _computed(scenario: ScenarioResult) -> int:
 
 
 def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
-    found: Counter[str] = Counter()
-    for scenario in scenarios:
-        found.update(outcomes(scenario.trials))
+    found = outcomes_of(scenario.trials for scenario in scenarios)
     return {
         "passed": found["passed"],
         "failed": found["failed"],

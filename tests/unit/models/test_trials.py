@@ -18,7 +18,7 @@ from evalgate.models.trials import (
     lost_in,
     make_stale,
     names_of_bad,
-    outcomes,
+    outcomes_of,
     priced,
     stale,
 )
@@ -72,7 +72,7 @@ def test_what_is_counted_over_trials_is_the_same(trials):
     small = kept(deepcopy(trials))
     for name in NAMES:
         assert column(small, name) == column(trials, name)
-    assert outcomes(small) == outcomes(trials)
+    assert outcomes_of([small]) == outcomes_of([trials])
     assert priced(small) == priced(trials)
     assert list(lost_in(small)) == list(lost_in(trials))
     assert len(having(small, "failed")) == len(having(trials, "failed"))
