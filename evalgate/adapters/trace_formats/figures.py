@@ -53,16 +53,18 @@ def provider_usage(value: Any, path: str) -> Usage:
     if value is None:
         return usage
     found = mapping(value, path)
-    cached = mapping(found.get("prompt_tokens_details"), f"{path}.prompt_tokens_details")
-    thought = mapping(found.get("completion_tokens_details"), f"{path}.completion_tokens_details")
     usage["input_tokens"] = _either(found, "prompt_tokens", "input_tokens", path)
     usage["output_tokens"] = _either(found, "completion_tokens", "output_tokens", path)
-    usage["cache_read_input_tokens"] = count(
-        cached.get("cached_tokens"), f"{path}.prompt_tokens_details.cached_tokens"
-    )
-    usage["reasoning_output_tokens"] = count(
-        thought.get("reasoning_tokens"), f"{path}.completion_tokens_details.reasoning_tokens"
-    )
+    if found.get("prompt_tokens_details") is not None:
+        cached = mapping(found["prompt_tokens_details"], f"{path}.prompt_tokens_details")
+        usage["cache_read_input_tokens"] = count(
+            cached.get("cached_tokens"), f"{path}.prompt_tokens_details.cached_tokens"
+        )
+    if found.get("completion_tokens_details") is not None:
+        thought = mapping(found["completion_tokens_details"], f"{path}.completion_tokens_details")
+        usage["reasoning_output_tokens"] = count(
+            thought.get("reasoning_tokens"), f"{path}.completion_tokens_details.reasoning_tokens"
+        )
     total = count(found.get("total_tokens"), f"{path}.total_tokens")
     usage["total_tokens"] = total if total is not None else total_tokens(usage)
     usage["source"] = "recorded_total"
@@ -132,7 +134,11 @@ def evaluation(name: str, score: Any, path: str) -> Evaluation:
 
 
 def _either(found: dict[str, Any], first: str, second: str, path: str) -> int | None:
-    one, other = count(found.get(first), f"{path}.{first}"), count(found.get(second), f"{path}.{second}")
+    one, other = found.get(first), found.get(second)
+    if one is not None:
+        one = count(one, f"{path}.{first}")
+    if other is not None:
+        other = count(other, f"{path}.{second}")
     if one is not None and other is not None and one != other:
         raise FieldError(f"{path}.{first}", f"and `{second}` differ")
     return other if one is None else one

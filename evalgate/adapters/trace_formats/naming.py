@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.trace_formats.conversation import first_words
@@ -22,12 +23,18 @@ def scenario_of(trace: Trace, below: str, *, is_one_of_several: bool) -> str:
 
 def named_by(below: str, words: str | None) -> str:
     """The same where the words are known that tell the conversation from others of its file."""
+    stem = _stem(below)
+    return _bounded(stem if words is None else f"{stem}#{_hash(words)}")
+
+
+@lru_cache(maxsize=64)
+def _stem(below: str) -> str:
+    """The same for all records of a file."""
     stem = below.removesuffix(".gz")
     for suffix in SUFFIXES:
         if stem.endswith(suffix) and not stem.endswith(f"/{suffix}") and stem != suffix:
-            stem = stem.removesuffix(suffix)
-            break
-    return _bounded(stem if words is None else f"{stem}#{_hash(words)}")
+            return stem.removesuffix(suffix)
+    return stem
 
 
 def name_of_damaged(below: str, source: Source) -> str:

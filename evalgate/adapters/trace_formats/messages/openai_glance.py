@@ -104,7 +104,10 @@ def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
         if type(arguments) is not str:
             if type(arguments) is not dict:
                 raise NotPlain
-            require_shallow(arguments)
+            for value in arguments.values():
+                if type(value) is not str and (type(value) is dict or type(value) is list):
+                    require_shallow(arguments)
+                    break
         waiting.add(call_id)
         called.append(name)
 
