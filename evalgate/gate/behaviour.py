@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.stored_key import stored_key
 from evalgate.models.comparison import CallsCompared, ScenarioKey
-from evalgate.models.trials import column, statuses
+from evalgate.models.trials import calls_in, column, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,16 +49,27 @@ def not_well(comparison: Comparison, run: Run, before: EarlierRun) -> Iterator[B
 def add_calls(comparison: Comparison, run: Run, before: EarlierRun) -> None:
     """Lays the tool calls of a trial of the baseline beside those of the worst trial of this run."""
     for _, change, earlier, trials in not_well(comparison, run, before):
-        alike, worst = pair_of(earlier, trials)
-        change.calls = CallsCompared(alike.trial, list(alike.tool_calls), worst.trial, list(worst.tool_calls))
+        worst = _worst(trials)
+        number = column(trials, "trial")[worst]
+        alike = _alike(earlier, number)
+        now = list(calls_in(trials, worst))
+        change.calls = CallsCompared(alike.trial, list(alike.tool_calls), number, now)
 
 
 def pair_of(earlier: Sequence[EarlierTrial], trials: Sequence[TrialResult]) -> TrialPair:
     """The worst trial, and the passed one of the baseline with its number, else the first that passed."""
+    worst = trials[_worst(trials)]
+    return TrialPair(_alike(earlier, worst.trial), worst)
+
+
+def _worst(trials: Sequence[TrialResult]) -> int:
     ranks = list(map(rank, statuses(trials), column(trials, "score")))
-    worst = trials[ranks.index(min(ranks))]
+    return ranks.index(min(ranks))
+
+
+def _alike(earlier: Sequence[EarlierTrial], number: int) -> EarlierTrial:
     passed = [trial for trial in earlier if trial.passed] or earlier
-    return TrialPair(next((trial for trial in passed if trial.trial == worst.trial), passed[0]), worst)
+    return next((trial for trial in passed if trial.trial == number), passed[0])
 
 
 def rank(status: str, score: float | None) -> tuple[bool, float]:

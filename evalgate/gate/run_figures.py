@@ -35,8 +35,12 @@ def figures_of_run(run: Run, comparison: Comparison | None) -> RunFigures:
 def _summed(
     suites: Sequence[SuiteResult], before: Mapping[ScenarioKey, Standing], lost: Sequence[LostCheck]
 ) -> Summed:
-    both = [found for found in _standings(suites) if found.key in before] if before else []
-    return Summed(figures_of(_standings(suites)), moves_of([before[found.key] for found in both], both), lost)
+    if not before:
+        return Summed(figures_of(_standings(suites)), None, lost)
+    now = list(_standings(suites))
+    both = [found for found in now if found.key in before]
+    figures, earlier = figures_of(now), [before[found.key] for found in both]
+    return Summed(figures, moves_of(earlier, both, figures if len(both) == len(now) else None), lost)
 
 
 def _standings(suites: Sequence[SuiteResult]) -> Iterator[Standing]:

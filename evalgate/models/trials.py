@@ -315,6 +315,16 @@ def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
     return {each.name for trial in trials for each in trial.assertions if each.outcome in LOST}
 
 
+def calls_in(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
+    """The names of the calls that one trial made."""
+    if not isinstance(trials, Trials):
+        return trials[index].tool_calls
+    import orjson
+
+    told: Sequence[str] = orjson.loads(trials.document(index))["tool_calls"]
+    return told
+
+
 def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:
     """Notes on a trial why its recording is no evidence any more."""
     if not isinstance(trials, Trials):

@@ -76,11 +76,16 @@ class _Sums:
         self.tokens += sum(tokens)
 
 
-def moves_of(before: Sequence[Standing], now: Sequence[Standing]) -> Moves | None:
-    """How the figures moved; both lists hold the same scenarios in the same order. None of none."""
+def moves_of(
+    before: Sequence[Standing], now: Sequence[Standing], figures: Figures | None = None
+) -> Moves | None:
+    """How the figures moved; both lists hold the same scenarios in the same order. None of none.
+
+    `figures` are those of `now`, where they are known already.
+    """
     if not now:
         return None
-    old, new = figures_of(before), figures_of(now)
+    old, new = figures_of(before), figures or figures_of(now)
     flips = [(was.verdict == "PASS", found.verdict == "PASS") for was, found in zip(before, now, strict=True)]
     kept, lost, won = flips.count((True, True)), flips.count((True, False)), flips.count((False, True))
     scores = [(found.score or 0.0) - (was.score or 0.0) for was, found in zip(before, now, strict=True)]
