@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluate import bound_scenarios
 from evalgate.application.packing import Unpacker
 from evalgate.application.suite_evaluation import SuiteEvaluation
+from evalgate.application.told_block import Block, is_block
 from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import OverLimit, Problem
 from evalgate.models.run import MAX_SCENARIOS, Run
@@ -70,14 +71,22 @@ class Assembly:
         crossing, evaluation = self._choice.crossing, self._evaluation
         if evaluation is None:
             return
-        for row, judged, again in found["records"]:
+        count = 0
+        for each in found["records"]:
+            if is_block(each):
+                block = Block._make(each)
+                evaluation.take_all(block)
+                count += len(block.owners)
+                continue
+            count += 1
+            row, judged, again = each
             record = unpacker.record(row, judged)
             evaluation.take(record)
             if crossing is not None:
                 crossing.take(self._suites[suite], None if again is None else unpacker.record(row, again))
             if self._spool is not None and row[0][0] is not None:
                 self._spool.take(record.source, next(kept))
-        self._progress.advance("traces", len(found["records"]))
+        self._progress.advance("traces", count)
         self._warnings.take(found["warnings"], found["unpriced"])
 
     def run(self) -> Run:

@@ -10,6 +10,7 @@ from evalgate.application.claims import Claims
 from evalgate.application.packing import Packer
 from evalgate.application.pricing import Pricer
 from evalgate.application.suite_evaluation import damaged_trial, judge_trace, named, ref_of
+from evalgate.application.told_block import BlockWriter
 from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import InvalidInput
 from evalgate.gate.behaviour import rank
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.claims import Candidate
-    from evalgate.application.earlier import Earlier
+    from evalgate.application.earlier import Before, Earlier
     from evalgate.application.evaluate import TraceChoice
     from evalgate.application.suite_evaluation import Known
+    from evalgate.models.run import TrialResult
     from evalgate.models.told_trials import ToldTrial
     from evalgate.models.trace import TraceRecord
     from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
@@ -100,11 +102,11 @@ class BatchJudge:
             return {"parts": list(map(_part_row, parts)), "judged": False}
         batch = self._source.open_batch(task.batch, bench.form)
         packer, warnings = Packer(), Warnings(most=None)
-        rows: list[Row] = []
+        records = _Records()
         lines: list[bytes] = []
         bench.judge.begin()
         for record in batch:
-            rows.append(bench.row(record, packer, crosses=task.crosses))
+            bench.judge_one(record, packer, records, task)
             if isinstance(record, Trace):
                 if task.keeps:
                     lines.append(self._line_of(record))
@@ -112,7 +114,7 @@ class BatchJudge:
                 warnings.add_pricing(record)
         told, unpriced = warnings.counted()
         return {
-            "records": rows,
+            "records": records.rows(),
             "checks": packer.checks,
             "calls": packer.calls,
             "warnings": told,
@@ -132,9 +134,16 @@ class _Bench(NamedTuple):
     judge: _SuiteJudge
     crossed: _SuiteJudge | None
 
-    def row(self, record: TraceRecord, packer: Packer, *, crosses: bool) -> Row:
+    def judge_one(self, record: TraceRecord, packer: Packer, records: _Records, task: Task) -> None:
+        """Judges a record; its trial goes into a block where nothing else is to be told of it."""
         if isinstance(record, Trace):
             self.pricer.price(record)
+        is_alone = self.crossed is None and not task.keeps and not task.crosses
+        if not (is_alone and isinstance(record, Trace) and self.judge.tell(record, records)):
+            records.add(self.row(record, packer, crosses=task.crosses))
+
+    def row(self, record: TraceRecord, packer: Packer, *, crosses: bool) -> Row:
+        """The record as a row of its own."""
         own_id = record.scenario_id
         judged, again = self.judge.judged(record, packer), None
         if crosses and self.crossed is not None:
@@ -163,6 +172,25 @@ class _SuiteJudge:
         """Forgets earlier batches."""
         self._worst = {}
 
+    def tell(self, trace: Trace, records: _Records) -> bool:
+        """Adds the trial of a trace to a block; False where more than that is to be told of the trace."""
+        if self._tell is None or not self._claims.ids_decide:
+            return False
+        seen, scenario_id = named(self._suite, trace)
+        claim = None if isinstance(seen, DamagedTrace) else self._claims.claim(seen, scenario_id)
+        if claim is None or claim.scenario.golden is not None:
+            return False
+        if claim.home is None:
+            key = ScenarioKey(self._suite.name, claim.id, claim.variant)
+            claim.home = key, self._earlier.of(key)
+        key, trace.baseline = claim.home
+        trial = judge_trace(trace, claim, self._known)
+        if self._may_be_worst(key, trial, trace.baseline):
+            return False
+        trace.kept_view = None
+        records.tell((claim.place, scenario_id), self._tell(trial), trace)
+        return True
+
     def judged(self, record: TraceRecord, packer: Packer) -> Row:
         """The record's scenario id in this suite, its damage, and its options."""
         seen, scenario_id = named(self._suite, record)
@@ -187,17 +215,50 @@ class _SuiteJudge:
         trace.baseline = self._earlier.of(key)
         trial = judge_trace(trace, claim, self._known)
         course = None
-        if self._is_watched and trace.baseline is not None and is_worse(trial, trace.baseline):
-            mine = rank(trial.status, trial.score)
-            if key not in self._worst or mine < self._worst[key]:
-                from evalgate.gate.courses import course_of
+        if self._may_be_worst(key, trial, trace.baseline):
+            from evalgate.gate.courses import course_of
 
-                course = packer.course(course_of(trace))
-                if is_sure:
-                    self._worst[key] = mine
+            course = packer.course(course_of(trace))
+            if is_sure:
+                self._worst[key] = rank(trial.status, trial.score)
         if self._tell is None or trial.golden is not None:
             return tuple(candidate), packer.trial(trial), course
         return tuple(candidate), _plain_row(self._tell(trial)), course
+
+    def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, before: Before | None) -> bool:
+        """Whether it is known of no trial of the scenario in this batch that it did worse."""
+        if not self._is_watched or before is None or not is_worse(trial, before):
+            return False
+        return key not in self._worst or rank(trial.status, trial.score) < self._worst[key]
+
+
+class _Records:
+    """What a batch holds, in order: blocks of trials, and records that have more to tell."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+        self._block: BlockWriter | None = None
+
+    def add(self, row: Row) -> None:
+        """A record of its own."""
+        self._end()
+        self._rows.append(row)
+
+    def tell(self, scenario: tuple[int, str | None], told: ToldTrial, trace: Trace) -> None:
+        """A trial like those before it."""
+        if self._block is None:
+            self._block = BlockWriter()
+        self._block.add(scenario, told, trace.trial, trace.started_at)
+
+    def rows(self) -> list[Row]:
+        """All of it."""
+        self._end()
+        return self._rows
+
+    def _end(self) -> None:
+        if self._block is not None:
+            self._rows.append(self._block.row())
+            self._block = None
 
 
 def _plain_row(told: ToldTrial) -> Row:

@@ -25,14 +25,16 @@ EVERYTHING = "*"
 class Claim:
     """One scenario as it will be reported: a named one, or one id that a glob found; in one variant.
 
-    `home` is for whoever gathers what is claimed, so that it need not be looked up again.
+    `place` is where the scenario stands in its suite. `home` is for whoever gathers what is claimed, so that
+    it need not be looked up again.
     """
 
-    __slots__ = ("home", "id", "scenario")
+    __slots__ = ("home", "id", "place", "scenario")
 
-    def __init__(self, scenario: Scenario, id_: str) -> None:
+    def __init__(self, scenario: Scenario, id_: str, place: int) -> None:
         self.scenario = scenario
         self.id = id_
+        self.place = place
         self.home: Any = None
 
     @property
@@ -66,7 +68,8 @@ class Claims:
 
     Which one depends on other traces only where two globs match one id: the first to find it keeps it. So
     `candidates` can be asked anywhere and in any order; `choose` must see every record, in order.
-    `overlap` is the first trace found that two variants ask for.
+    `overlap` is the first trace found that two variants ask for. `ids_decide` says whether records of one id
+    all have one scenario.
     """
 
     def __init__(self, suite: Suite) -> None:
@@ -85,7 +88,7 @@ class Claims:
             else:
                 self._others.append(place)
         self.overlap: Overlap | None = None
-        self._ids_decide = all(
+        self.ids_decide = all(
             _asks_for_id_only(each.match) and each.variant is None for each in suite.scenarios
         )
         self._decided: dict[str | None, Claim] = {}
@@ -95,7 +98,7 @@ class Claims:
 
         A record of a scenario that fits none of its variants belongs to no other scenario either.
         """
-        if not self._ids_decide or not isinstance(record, Trace):
+        if not self.ids_decide or not isinstance(record, Trace):
             return self._claim(record, scenario_id)
         claim = self._decided.get(scenario_id)
         if claim is None:
@@ -151,7 +154,8 @@ class Claims:
     def made(self, place: int, scenario_id: str | None) -> Claim:
         """The claim on a scenario that stands at `place` of the suite."""
         scenario = self._scenarios[place]
-        return Claim(scenario, scenario_id if scenario.is_glob and scenario_id is not None else scenario.id)
+        id_ = scenario_id if scenario.is_glob and scenario_id is not None else scenario.id
+        return Claim(scenario, id_, place)
 
     def count(self) -> int:
         """How many scenarios there are to report."""
@@ -164,7 +168,7 @@ class Claims:
         """
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
-                yield from (Claim(self._scenarios[place], id_) for place in self._crossed[pattern])
+                yield from (Claim(self._scenarios[place], id_, place) for place in self._crossed[pattern])
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids that each entry reports, as the file lists the entries.

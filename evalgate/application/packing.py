@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.claims import Candidate
 from evalgate.application.judged import Damage, JudgedRecord, Option
+from evalgate.application.told_block import is_block
 from evalgate.application.trace_warnings import place_of
 from evalgate.errors import Location
 from evalgate.models.behaviour import Course, CourseCall, Turn
@@ -240,7 +241,7 @@ def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _moved(record: Row, checks: int, calls: int) -> Row:
     """A record whose rows stand so many places further on."""
-    if not checks and not calls:
+    if is_block(record) or (not checks and not calls):
         return record
     row, judged, again = record
     return row, _judged_moved(judged, checks, calls), again and _judged_moved(again, checks, calls)

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from evalgate.application.behaviour import Witness
-from evalgate.application.claims import Claims
+from evalgate.application.claims import Candidate, Claims
 from evalgate.application.numbering import numbered
 from evalgate.application.stored_trial import trial_of
 from evalgate.application.trace_warnings import place_of
@@ -17,7 +17,7 @@ from evalgate.measures.queries import QueryFailedError
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.told_trials import Teller, ToldTrial
-from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Trace
+from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Source, Trace
 from evalgate.models.trials import Memory, Trials, TrialStore
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.bounded import bounded_name
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from evalgate.application.claims import Claim, Overlap
     from evalgate.application.earlier import Before, Earlier
     from evalgate.application.judged import JudgedRecord, Option
+    from evalgate.application.told_block import Block
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
-    from evalgate.models.trace import Source, TraceRecord
+    from evalgate.models.trace import TraceRecord
     from evalgate.models.trials import Shelf
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
@@ -141,6 +142,22 @@ class SuiteEvaluation:
             if option.course is not None:
                 self._witness.keep(self._key(claim), found.source, option.trial, option.course)
         return option
+
+    def take_all(self, block: Block) -> None:
+        """Takes in trials that were judged and told elsewhere, of a suite in which ids decide."""
+        self._traces += len(block.owners)
+        homes = [self._home(place, id_) for place, id_ in block.scenarios]
+        places = self._store.extend(block.trials)
+        for place, owner, recorded, started_at in zip(
+            places, block.owners, block.recorded, block.started, strict=True
+        ):
+            home = homes[owner]
+            home.note(recorded, started_at)
+            home.places.append(place)
+
+    def _home(self, place: int, scenario_id: str | None) -> _Gathered:
+        self._claims.choose([Candidate(place, place)], scenario_id, Source())
+        return self._gather(self._claims.made(place, scenario_id))
 
     @property
     def overlap(self) -> Overlap | None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Protocol, get_args, overload
 
+from evalgate.models.column import UNKNOWN, Column, figure
 from evalgate.models.run import Outcome, TrialResult, TrialStatus
 from evalgate.models.told_trials import LOST, NOTHING, Lost, ToldTrial, lost_among
 
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 STATUSES: tuple[TrialStatus, ...] = get_args(TrialStatus)
 _CODES = {status: code for code, status in enumerate(STATUSES)}
-_UNKNOWN = -(2**63)
 _AMOUNTS = ("score", "cost_usd", "latency_seconds")
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _nan = float("nan")
-_AT_ONCE = 10_000
 _TRACE = b'"trace":{'
+
+
+Packed = tuple[Any, ...]
+"""The trials of a store as bytes and tuples, see `TrialStore.packed`."""
 
 
 class Shelf(Protocol):
@@ -95,9 +98,9 @@ class TrialStore:
         costs.append(_nan if cost is None else cost)
         latencies.append(_nan if seconds is None else seconds)
         total, inputs, outputs = self._counts
-        total.append(_UNKNOWN if tokens is None else tokens)
-        inputs.append(_UNKNOWN if given is None else given)
-        outputs.append(_UNKNOWN if answered is None else answered)
+        total.append(UNKNOWN if tokens is None else tokens)
+        inputs.append(UNKNOWN if given is None else given)
+        outputs.append(UNKNOWN if answered is None else answered)
         self._priced.append(is_priced)
         self.numbers.append(0)
         self._mixes.append(_number_of(mix, self._mix_numbers))
@@ -105,6 +108,37 @@ class TrialStore:
         if marks is not None:
             self._marks[place] = marks
         return place
+
+    def packed(self) -> Packed:
+        """All trials of a store that was only ever told by `take`, as plain values for another's `extend`."""
+        return (
+            self._shelf.get(0, sum(self._sizes)),
+            *(self._sizes.tobytes(), bytes(self._statuses), bytes(self._priced)),
+            tuple(each.tobytes() for each in self._arrays()),
+            *(tuple(self._mix_numbers), self._mixes.tobytes()),
+            *(tuple(tuple(map(tuple, each)) for each in self._lost_numbers), self._lost.tobytes()),
+            self._marks,
+        )
+
+    def extend(self, packed: Packed) -> range:
+        """Keeps the trials that another store packed, whose numbers are still to come; their places."""
+        documents, sizes, statuses, priced, figures, mixes, mix_of, lost, lost_of, marks = packed
+        first, each_size = len(self._sizes), array("I", sizes)
+        starts = accumulate(each_size, initial=self._shelf.put(documents))
+        self._starts.extend(islice(starts, len(each_size)))
+        self._sizes.extend(each_size)
+        self._statuses += statuses
+        self._priced += priced
+        for mine, theirs in zip(self._arrays(), figures, strict=True):
+            mine.frombytes(theirs)
+        self.numbers.frombytes(bytes(len(each_size) * self.numbers.itemsize))
+        self._mixes.extend(_renumbered(mixes, mix_of, self._mix_numbers))
+        self._lost.extend(_renumbered(lost, lost_of, self._lost_numbers))
+        self._marks.update((first + place, mark) for place, mark in marks.items())
+        return range(first, len(self._sizes))
+
+    def _arrays(self) -> tuple[array[Any], ...]:
+        return *self._amounts, *self._counts
 
     def document(self, place: int) -> bytes:
         """The whole document of a trial."""
@@ -138,7 +172,7 @@ class TrialStore:
         """Several figures of some trials."""
         if len(places) > 1:
             return [Column(self._figures[name], places) for name in names]
-        return [[_told(self._figures[name][place]) for place in places] for name in names]
+        return [[figure(self._figures[name][place]) for place in places] for name in names]
 
     def priced(self, places: Sequence[int]) -> list[bool]:
         """Whether the cost was to be computed, of some trials."""
@@ -172,45 +206,10 @@ def _number_of(value: Any, known: dict[Any, int]) -> int:
     return number
 
 
-class Column(Sequence[Any]):
-    """One figure of some trials, where no second copy is made of what a store has; None is unknown."""
-
-    __slots__ = ("_places", "_values")
-
-    def __init__(self, values: Sequence[Any], places: Sequence[int]) -> None:
-        self._values, self._places = values, places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> Column: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, slice):
-            return Column(self._values, self._places[index])
-        return _told(self._values[self._places[index]])
-
-    def __iter__(self) -> Iterator[Any]:
-        return chain.from_iterable(map(self._block, range(0, len(self._places), _AT_ONCE)))
-
-    def _block(self, start: int) -> list[Any]:
-        """The next of the values: few enough to copy, many enough to be quick."""
-        return [
-            value if value == value and value != _UNKNOWN else None  # noqa: PLR0124  (NaN is not)
-            for value in map(self._values.__getitem__, self._places[start : start + _AT_ONCE])
-        ]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-def _told(value: float) -> float | None:
-    return value if value == value and value != _UNKNOWN else None  # noqa: PLR0124  (NaN is not)
+def _renumbered(theirs: Sequence[Any], numbers: bytes, known: dict[Any, int]) -> Iterator[int]:
+    """Numbers of another store, each the place of a value in `theirs`, by the numbers that are known here."""
+    ours = [_number_of(value, known) for value in theirs]
+    return map(ours.__getitem__, array("I", numbers))
 
 
 class Trials(Sequence[TrialResult]):

@@ -1,0 +1,61 @@
+"""Trials that a worker judged and told, sent as columns: who takes them in looks at none of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.application.stored_trial import trial_of
+from evalgate.models.trials import Memory, TrialStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.told_trials import ToldTrial
+    from evalgate.models.trials import Packed
+
+
+class Block(NamedTuple):
+    """Some trials, in the order in which their records were read.
+
+    `owners` says whose each is, by its place in `scenarios`: places in the suite, with the id of the records.
+    """
+
+    scenarios: Sequence[tuple[int, str | None]]
+    owners: Sequence[int]
+    recorded: Sequence[int | None]
+    started: Sequence[str | None]
+    trials: Packed
+
+
+class BlockWriter:
+    """Gathers the trials of a block."""
+
+    def __init__(self) -> None:
+        self._scenarios: dict[tuple[int, str | None], int] = {}
+        self._owners: list[int] = []
+        self._recorded: list[int | None] = []
+        self._started: list[str | None] = []
+        self._store = TrialStore(Memory(), trial_of)
+
+    def add(
+        self,
+        scenario: tuple[int, str | None],
+        told: ToldTrial,
+        recorded: int | None,
+        started_at: str | None,
+    ) -> None:
+        """One more trial."""
+        self._owners.append(self._scenarios.setdefault(scenario, len(self._scenarios)))
+        self._recorded.append(recorded)
+        self._started.append(started_at)
+        self._store.take(told)
+
+    def row(self) -> tuple[Any, ...]:
+        """The block as `marshal` takes it; Block makes it again."""
+        scenarios = tuple(self._scenarios)
+        return tuple(Block(scenarios, self._owners, self._recorded, self._started, self._store.packed()))
+
+
+def is_block(row: Sequence[Any]) -> bool:
+    """Whether what a worker sent are many trials, and not one record."""
+    return len(row) == len(Block._fields)
