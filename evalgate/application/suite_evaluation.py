@@ -94,6 +94,7 @@ class SuiteEvaluation:
         self._claims = Claims(suite)
         self._known: Known = {}
         self._gathered: dict[ScenarioKey, _Gathered] = {}
+        self._homes: dict[tuple[int, str | None], _Gathered] = {}  # of blocks, by place in the suite and id
         self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
         self._traces = 0
         self.unclaimed: list[Unclaimed] = []
@@ -156,8 +157,12 @@ class SuiteEvaluation:
             home.places.append(place)
 
     def _home(self, place: int, scenario_id: str | None) -> _Gathered:
-        self._claims.choose([Candidate(place, place)], scenario_id, Source())
-        return self._gather(self._claims.made(place, scenario_id))
+        home = self._homes.get((place, scenario_id))
+        if home is None:
+            self._claims.choose([Candidate(place, place)], scenario_id, Source())
+            home = self._gather(self._claims.made(place, scenario_id))
+            self._homes[place, scenario_id] = home
+        return home
 
     @property
     def overlap(self) -> Overlap | None:
