@@ -82,8 +82,9 @@ def evaluate(
             progress.advance("traces")
             if isinstance(record, Trace):
                 _kept(record, keep)
-                warnings.add(record)
-                warnings.add_pricing(record)
+                if record.warnings or record.pricing is not None:
+                    warnings.add(record)
+                    warnings.add_pricing(record)
         if evaluation.overlap is not None:
             warnings.add_overlap(evaluation.overlap, suite)
         bound_scenarios(evaluation.count() + sum(len(each.scenarios) for each in suites), most)

@@ -69,6 +69,10 @@ class _Gathered:
 
     def trials(self, store: TrialStore) -> Sequence[TrialResult]:
         """The trials in their order, each with its number."""
+        if len(self.recorded) == len(self.places) == 1:
+            number = self.recorded[0]
+            store.numbers[self.places[0]] = 0 if number == _NO_NUMBER else number
+            return Trials(store, self.places)
         recorded = [None if number == _NO_NUMBER else number for number in self.recorded]
         order, numbers = numbered(recorded, self.started or [None] * len(recorded))
         if self.whole:
@@ -102,12 +106,14 @@ class SuiteEvaluation:
     def add(self, record: TraceRecord) -> None:
         """Judges one record, or lists it as unclaimed."""
         self._traces += 1
-        self._place(record)
+        if self._suite.scenario_from is None:
+            self._place(record, record.scenario_id)
+        else:
+            self._place(*named(self._suite, record))
         if isinstance(record, Trace):
             record.kept_view = None  # it refers back: without it the trace is freed as soon as it is let go
 
-    def _place(self, record: TraceRecord) -> None:
-        record, scenario_id = named(self._suite, record)
+    def _place(self, record: TraceRecord, scenario_id: str | None) -> None:
         claim = self._claims.claim(record, scenario_id)
         if isinstance(record, DamagedTrace):
             self._add_damaged(damaged_trial(record), record.fallback_id, record.trial, claim)

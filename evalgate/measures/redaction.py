@@ -29,6 +29,8 @@ _SHORT, _LARGE = 1_000, 100_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
 
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z")
+
 Span = tuple[int, int, str]
 
 
@@ -45,6 +47,11 @@ def redact_value(value: Any) -> Any:
 def redact_field(name: str, clean: Any) -> Any:
     """A redacted value that stands under a name: hidden whole where that is a name like `password`."""
     return _PLAIN.field(name, clean)
+
+
+def is_plain_time(text: str) -> bool:
+    """Whether it is a time in UTC, where nothing is hidden but what everybody knows for a secret."""
+    return _PLAIN.own is None and _PLAIN.exact is None and _TIME.fullmatch(text) is not None
 
 
 def hide(secrets: Iterable[str]) -> None:

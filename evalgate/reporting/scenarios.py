@@ -60,7 +60,7 @@ def sort_scenarios(document: ResultsDoc) -> Sorted:
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
             placed = Placed(suite, scenario)
-            named = (suite["suite"], scenario["id"], scenario["variant"]) in gating
+            named = bool(gating) and (suite["suite"], scenario["id"], scenario["variant"]) in gating
             named = named or (suite["suite"] in over and _is_critical(scenario))
             _list_for(placed, lists, is_named=named).append(placed)
     lists.failures.sort(key=_severity)

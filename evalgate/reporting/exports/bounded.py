@@ -7,7 +7,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
-from evalgate.measures.redaction import redact, redact_field
+from evalgate.measures.redaction import is_plain_time, redact, redact_field
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
@@ -27,7 +27,9 @@ def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def bounded_name(text: str) -> str:
-    """An id, a path or a name."""
+    """An id, a path or a name. A time, of which every recording has another, needs no look."""
+    if text[4:5] == "-" and is_plain_time(text):
+        return text
     return bounded_text(text, NAME_LIMIT)
 
 
