@@ -28,7 +28,7 @@ TARGET = 2.0
 def main() -> None:
     """Measures and prints."""
     with tempfile.TemporaryDirectory() as scratch:
-        for name, shaped in (("native", None), ("openai-chat", chat)):
+        for name, shaped in (("native", None), ("openai-chat", traces.chat)):
             told(name, shaped, Path(scratch))
 
 
@@ -46,24 +46,6 @@ def told(name: str, shaped: Callable[[dict[str, Any]], dict[str, Any]] | None, f
         f"{name:12} decoding {decoding:5.1f} us, reading {reading:5.1f} us a trace: "
         f"adds {adds:.1f}x (target <= {TARGET:.0f}x)"
     )
-
-
-def chat(trace: dict[str, Any]) -> dict[str, Any]:
-    """The same conversation as a chat recording has it."""
-    messages = []
-    for recorded in trace["messages"]:
-        message = {key: value for key, value in recorded.items() if key != "duration_seconds"}
-        if "tool_calls" in message:
-            message["tool_calls"] = [
-                {
-                    "id": call["id"],
-                    "type": "function",
-                    "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
-                }
-                for call in message["tool_calls"]
-            ]
-        messages.append(message)
-    return {"model": trace["model"], "messages": messages, "cost_usd": trace["cost_usd"]}
 
 
 def arguments(conversation: dict[str, Any]) -> list[str]:

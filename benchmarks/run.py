@@ -24,6 +24,13 @@ SIZES = {100: 5, 1_000: 3, 10_000: 2, 100_000: 1}
 GATE_EXITS = (0, 1)
 TARGETS = {100: "0.22 s", 10_000: "0.65 s, 60 MB; 0.75 s compared", 100_000: "4 s, memory that does not grow"}
 COMPARED_UP_TO = 10_000
+SHAPES: dict[str, tuple[traces.Shape | None, int | None]] = {
+    "with more fields, one of them unknown": (traces.fuller, traces.SCENARIOS),
+    "as OpenAI messages": (traces.chat, traces.SCENARIOS),
+    "as OpenAI messages with flat calls": (traces.flat_chat, traces.SCENARIOS),
+    "each in a scenario of its own": (None, None),
+}
+"""What else is written of the same conversations, and of how many scenarios."""
 FURTHER = 1_000, 10_000
 """The sizes between which a further trace is measured."""
 
@@ -134,13 +141,21 @@ def further(folder: Path, rows: list[Row]) -> list[str]:
         file = folder / f"traces-{row.count}.jsonl"
         return measure.best(judging("filters.yaml", file, folder / "filters"), 2, GATE_EXITS)
 
+    def shaped(name: str, row: Row) -> measure.Usage:
+        file = folder / f"{name}-{row.count}.jsonl"
+        shape, scenarios = SHAPES[name]
+        traces.write(file, row.count, scenarios or row.count, shape)
+        return measure.best(judging("suite.yaml", file, folder / name), 2, GATE_EXITS)
+
     gate, filters = each(few.gate, many.gate), each(filtered(few), filtered(many))
     hand, generic = each(few.floor, many.floor), each(few.generic, many.generic)
+    others = {name: each(shaped(name, few), shaped(name, many)) for name in SHAPES}
     return [
         f"- A further trace: {gate:.0f} us with six path checks (to reach: 45).",
         f"- With two filters among the checks: {filters:.0f} us (to reach: 70).",
         f"- The floors take {hand:.0f} us hard-coded and {generic:.0f} us generic.",
         f"- A further trace beside the generic floor: {gate / generic:.1f}x (to reach: 2).",
+        *(f"- The same {name}: {took:.0f} us, {took / generic:.1f}x." for name, took in others.items()),
     ]
 
 

@@ -8,31 +8,44 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    Shape = Callable[[dict[str, Any]], dict[str, Any]]
 
 SEED = 20261121
 SCENARIOS = 250
 FAILING_SHARE = 0.08
 PLAN = ("get_order", "check_policy", "issue_refund")
 OTHERS = ("find_customer", "list_parcels", "read_notes", "send_mail")
-WORDS = tuple(
+PLAIN = tuple(
     word
     for line in (
         "parcel lamp chair table window policy delivery warehouse carrier invoice voucher customer colour",
         "broken scratched missing late early exchange credit bank card address street number please thanks",
         "tomorrow yesterday week month since because although again never always maybe shipped returned paid",
-        "naïve café größer “quoted” … ✓",
     )
     for word in line.split()
 )
+WORDS = (*PLAIN, *["naïve", "café", "größer", "“quoted”", "…", "✓"])
+"""Those of every fourth trace, which is about the share of recorded ones that is not ASCII."""
 
 
-def write(path: Path, count: int, scenarios: int = SCENARIOS) -> None:
-    """`count` traces of so many scenarios, one a line."""
+class Draw(Random):
+    """What is drawn for one trace."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"{SEED}/{number}")
+        self.words = PLAIN if number % 4 else WORDS
+
+
+def write(path: Path, count: int, scenarios: int = SCENARIOS, shaped: Shape | None = None) -> None:
+    """`count` traces of so many scenarios, one a line; `shaped` makes of each what is written."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
-            line = json.dumps(trace(number, scenarios), ensure_ascii=False, separators=(",", ":"))
-            file.write(f"{line}\n")
+            found = trace(number, scenarios)
+            found = found if shaped is None else shaped(found)
+            file.write(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def write_many(path: Path, count: int, some: Path) -> None:
@@ -49,7 +62,7 @@ def write_many(path: Path, count: int, some: Path) -> None:
 
 def trace(number: int, scenarios: int = SCENARIOS) -> dict[str, Any]:
     """One trace; each check fails in a share of them."""
-    draw = Random(f"{SEED}/{number}")
+    draw = Draw(number)
     order = f"{draw.choice('ABC')}{draw.randrange(10**6):06d}"
     sound = [draw.random() >= FAILING_SHARE for _ in range(6)]
     contains, pattern, status, sequence, cost, latency = sound
@@ -82,7 +95,58 @@ def trace(number: int, scenarios: int = SCENARIOS) -> dict[str, Any]:
     }
 
 
-def _calls(draw: Random, order: str, *, in_order: bool) -> list[dict[str, Any]]:
+def fuller(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace with more of what recorders tell, some of it under a name that nobody knows."""
+    return {
+        **trace,
+        "agent_version": "1.4.0",
+        "started_at": f"2026-01-{trace['trial'] % 28 + 1:02d}T10:00:00Z",
+        "tags": ["nightly", "refunds"],
+    }
+
+
+def chat(trace: dict[str, Any]) -> dict[str, Any]:
+    """The same conversation as OpenAI messages, with its figures beside them."""
+    return {
+        "id": trace["trace_id"],
+        "scenario_id": trace["scenario_id"],
+        "trial": trace["trial"],
+        "model": trace["model"],
+        "messages": list(map(_chat_message, trace["messages"])),
+        "usage": {
+            "prompt_tokens": trace["usage"]["input_tokens"],
+            "completion_tokens": trace["usage"]["output_tokens"],
+        },
+        "cost_usd": trace["cost_usd"],
+        "latency_seconds": trace["latency_seconds"],
+        "metadata": trace["metadata"],
+    }
+
+
+def flat_chat(trace: dict[str, Any]) -> dict[str, Any]:
+    """The same with calls as some recorders write them: without a `function` around them, and timed."""
+    recorded = chat(trace)
+    for message in recorded["messages"]:
+        for call in message.get("tool_calls", ()):
+            function = call.pop("function")
+            call |= {"name": function["name"], "arguments": json.loads(function["arguments"])}
+            call |= {"latency_ms": 120, "error": None}
+    return recorded
+
+
+def _chat_message(recorded: dict[str, Any]) -> dict[str, Any]:
+    message = {key: value for key, value in recorded.items() if key != "duration_seconds"}
+    if "tool_calls" in message:
+        message["tool_calls"] = list(map(_chat_call, message["tool_calls"]))
+    return message
+
+
+def _chat_call(call: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+    return {"id": call["id"], "type": "function", "function": function}
+
+
+def _calls(draw: Draw, order: str, *, in_order: bool) -> list[dict[str, Any]]:
     names = list(PLAN if in_order else PLAN[::-1])
     for _ in range(draw.randint(1, 3)):
         names.insert(draw.randint(0, len(names)), draw.choice(OTHERS))
@@ -100,7 +164,7 @@ def _calls(draw: Random, order: str, *, in_order: bool) -> list[dict[str, Any]]:
     return messages
 
 
-def _tool_result(draw: Random, name: str, order: str) -> str:
+def _tool_result(draw: Draw, name: str, order: str) -> str:
     lines = [
         {"sku": draw.randrange(10**9), "title": _prose(draw, 30), "price": round(draw.uniform(5, 900), 2)}
         for _ in range(draw.randint(3, 14))
@@ -110,10 +174,10 @@ def _tool_result(draw: Random, name: str, order: str) -> str:
     )
 
 
-def _prose(draw: Random, length: int) -> str:
+def _prose(draw: Draw, length: int) -> str:
     words: list[str] = []
     written = 0
     while written < length:
-        words.append(draw.choice(WORDS))
+        words.append(draw.choice(draw.words))
         written += len(words[-1]) + 1
     return " ".join(words)
