@@ -42,7 +42,7 @@ def _after(stream: BinaryIO, start: int, wanted: int, last: int) -> tuple[int, i
         if not block:
             break
         if place < wanted:
-            lines += _ends_in(block)
+            lines += ends_in(block)
             place += len(block)
             if place >= wanted and block.endswith(b"\n"):
                 return place, lines
@@ -54,7 +54,7 @@ def _after(stream: BinaryIO, start: int, wanted: int, last: int) -> tuple[int, i
     return place, lines + 1  # a last line that is not ended
 
 
-def _ends_in(block: bytes) -> int:
+def ends_in(block: bytes) -> int:
     """How many lines end in a block: found one by one while they are long, as that skips most bytes."""
     at = -1
     for found in range(len(block) // LONG):

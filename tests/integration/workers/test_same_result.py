@@ -15,6 +15,19 @@ def test_several_processes_leave_what_one_leaves(judged_again):
     assert left_in(folder / "jobs-3") == left
 
 
+@pytest.mark.parametrize("is_compared", [False, True])
+def test_several_processes_that_keep_no_traces_leave_what_one_leaves(judged_again, is_compared):
+    """Then trials come back as columns, but for those of which more is to be told."""
+    words = ["run", *(judged_again.arguments if is_compared else []), "--no-baseline-zip"]
+    left = []
+    for jobs in ("1", "3"):
+        output = f"no-traces-{is_compared}-{jobs}"
+        code, said = ran(judged_again.folder, *words, "--jobs", jobs, "--output-dir", output)
+        assert code == 1, said
+        left.append(left_in(judged_again.folder / output))
+    assert left[0] == left[1]
+
+
 @pytest.mark.parametrize("of", [1, 5])
 def test_any_number_of_shards_leaves_what_one_run_leaves(judged, of):
     shards = [shard(judged, number, of) for number in range(1, of + 1)]

@@ -1,8 +1,9 @@
-"""Trials small small are those that were given: the same figures, the same documents, the same order."""
+"""Trials kept small are those that were given: the same figures, the same documents, the same order."""
 
 from __future__ import annotations
 
 import json
+import marshal
 from copy import deepcopy
 
 import pytest
@@ -13,6 +14,7 @@ from run_builders import kept
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.trials import (
     Memory,
+    Trials,
     column,
     having,
     lost_in,
@@ -61,6 +63,25 @@ TRIALS = st.builds(
     COUNTS,
     COUNTS,
 )
+
+
+@given(st.lists(st.lists(TRIALS, max_size=4), max_size=3))
+def test_trials_that_other_stores_packed_are_the_same(blocks):
+    store = kept([]).store
+    places = []
+    for block in blocks:
+        packed = marshal.loads(marshal.dumps(kept(deepcopy(block)).store.packed()))
+        places += store.extend(packed)
+    trials = [trial for block in blocks for trial in block]
+    for place, trial in zip(places, trials, strict=True):
+        store.numbers[place] = trial.trial
+    whole, small = kept(deepcopy(trials)), Trials(store, places)
+    assert list(small.documents()) == list(whole.documents())
+    for name in NAMES:
+        assert column(small, name) == column(trials, name)
+    assert outcomes_of([small]) == outcomes_of([trials])
+    assert list(lost_in(small)) == list(lost_in(trials))
+    assert priced(small) == priced(trials)
 
 
 def scenario(trials):

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 from evalgate.adapters.trace_formats.batches import BatchedTraces
 from evalgate.adapters.trace_formats.limits import TraceLimits
+from evalgate.adapters.trace_formats.stretches import ends_in
 from evalgate.adapters.workspace import Workspace
 
 SMALL = TraceLimits(record_bytes=400)
@@ -106,3 +107,9 @@ def test_what_a_batch_read_is_counted_once_and_unpacked(tmp_path):
     opened = source.open_batch(batch, "auto")
     assert len(list(opened)) == 20
     assert opened.size == len(content)
+
+
+@given(some.lists(some.sampled_from([b"\n", b"\r\n", b"a", b"long " * 60, b"\n" * 300]), max_size=20))
+def test_every_end_of_a_line_is_counted_however_long_lines_are(pieces):
+    block = b"".join(pieces)
+    assert ends_in(block) == block.count(b"\n")
