@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
 
-    _Said = tuple[str, int, float | None]
+    _Said = tuple[str, int, float | None, type]
 
 MOST_KEPT = 20
 """Rows of one outcome that an assertion keeps, as other traces may have the same."""
@@ -61,7 +61,8 @@ class Assertion:
         rows = self.kept.get(outcome)
         if rows is None:
             rows = self.kept[outcome] = {}
-        said = reason, id(evidence), score  # rows keep their evidence, so no other can have its identity
+        # Rows keep their evidence, so no other can have its identity; 1 and 1.0 are written differently.
+        said = reason, id(evidence), score, score.__class__
         row = rows.get(said)
         if row is not None:
             row.is_shared = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -46,6 +47,7 @@ def _looked_at(check: Check, trace: Trace) -> Finding:
     evidence = found.evidence
     if evidence is not None and len(orjson.dumps(evidence)) > MAX_EVIDENCE:
         evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
+    evidence = deepcopy(evidence)  # the check may go on to use it for the next trace
     reason = shorten(" ".join(found.reason.split()), MAX_REASON)
     return found._replace(reason=reason, evidence=evidence)
 

@@ -67,6 +67,19 @@ def test_finding__is_kept_with_its_reason_on_one_line():
     assert (row.outcome, row.reason, row.evidence, row.score) == ("passed", "a b", {"x": 1}, 0.5)
 
 
+def test_evidence__that_a_check_goes_on_to_change_says_what_it_said():
+    seen = {"traces": []}
+
+    def check(trace):
+        seen["traces"].append(trace.trace_id)
+        return Finding("failed", "as ever", seen)
+
+    made = compiled(Own(makes=lambda: check))
+    assertion = Assertion("own", "own", 1.0, False, False, made, Location("s"))
+    rows = [assertion.assess(make_trace(trace_id=name)) for name in "abc"]
+    assert [row.evidence for row in rows] == [{"traces": list("abc"[:count])} for count in (1, 2, 3)]
+
+
 def test_reason_and_evidence_without_end__are_cut():
     row = assess(lambda _: Finding("failed", "x" * 9_000, {"a": "x" * 90_000}))
     assert len(row.reason) < 1_100

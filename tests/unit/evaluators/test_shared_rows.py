@@ -180,3 +180,11 @@ def test_rows__of_one_outcome_and_different_reasons_stay_apart():
     assert {row.outcome for row in rows} == {"failed"}
     assert len({row.reason for row in rows}) == 4
     assert rows[0] is rows[2] is rows[5]
+
+
+def test_rows__whose_scores_are_equal_and_written_differently_stay_apart():
+    found = iter(Finding("failed", "as before", None, score) for score in (0, 0.0, 0, 0.0))
+    assertion = replace(compiled({"type": "latency_limit", "max_seconds": 1}), check=lambda _: next(found))
+    rows = [assertion.assess(fine(1)) for _ in range(4)]
+    assert [type(row.score) for row in rows] == [int, float, int, float]
+    assert rows[0] is rows[2] is not rows[1] is rows[3]
