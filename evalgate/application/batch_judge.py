@@ -138,9 +138,11 @@ class _Bench(NamedTuple):
         """Judges a record; its trial goes into a block where nothing else is to be told of it."""
         if isinstance(record, Trace):
             self.pricer.price(record)
-        is_alone = self.crossed is None and not task.keeps and not task.crosses
-        if not (is_alone and isinstance(record, Trace) and self.judge.tell(record, records)):
-            records.add(self.row(record, packer, crosses=task.crosses))
+        is_alone, own_id = self.crossed is None and not task.keeps and not task.crosses, record.scenario_id
+        if is_alone and isinstance(record, Trace) and self.judge.tell(record, records):
+            return
+        record.scenario_id = own_id
+        records.add(self.row(record, packer, crosses=task.crosses))
 
     def row(self, record: TraceRecord, packer: Packer, *, crosses: bool) -> Row:
         """The record as a row of its own."""

@@ -49,7 +49,8 @@ def _looked_at(check: Check, trace: Trace) -> Finding:
         evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
     evidence = deepcopy(evidence)  # the check may go on to use it for the next trace
     reason = shorten(" ".join(found.reason.split()), MAX_REASON)
-    return found._replace(reason=reason, evidence=evidence)
+    score = None if found.score is None else found.score + 0  # 0.0 and -0.0 are equal, and one row
+    return found._replace(reason=reason, evidence=evidence, score=score)
 
 
 def _wrong_with(found: object) -> str | None:

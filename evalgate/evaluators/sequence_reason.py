@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.steps import Steps
     from evalgate.measures.step_plans import Alignment
 
-_ROWS = 2 * SHOWN
+_ROWS, _NAME = 2 * SHOWN, 1_000
 
 
 def reason(found: Alignment, steps: Steps, calls: Called, *, closed: bool, ordered: bool) -> str:
@@ -79,7 +79,7 @@ def _alignment(found: Alignment, steps: Steps, calls: Called) -> str:
 def evidence(found: Alignment, steps: Steps, calls: Called) -> dict[str, Any]:
     """The alignment as rows [expected or null, called or null]."""
     rows = [
-        [None if slot is None else steps.text(slot), None if at is None else calls.name(at)]
+        [None if slot is None else steps.text(slot), None if at is None else shorten(calls.name(at), _NAME)]
         for slot, at in found.rows[:_ROWS]
     ]
     return {"alignment": rows, "more": max(0, len(found.rows) - _ROWS)}

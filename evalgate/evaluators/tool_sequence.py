@@ -36,8 +36,8 @@ MAX_COMPARISONS = 150_000
 COMPARED = 50_000
 """Comparisons made for the alignment alone, once it is known that steps and calls don't fit."""
 
-MOST_REMEMBERED, MOST_WAYS = 50, 1_000
-"""Calls of a trace whose judgement is remembered by their names, and how many such judgements."""
+MOST_REMEMBERED, LONGEST_REMEMBERED, MOST_WAYS = 50, 5_000, 1_000
+"""Calls of a trace, and characters of their names, whose judgement is remembered; and how many judgements."""
 
 
 def _lower(word: Any) -> Any:
@@ -100,7 +100,8 @@ class ToolSequence(Evaluator):
             if found is None:
                 calls = [cast("ToolCall", {"name": name}) for name in called]
                 found = self._failed(steps, Called(calls, steps.kinds, MAX_COMPARISONS))
-                if len(known) < MOST_WAYS and len(way) <= MOST_REMEMBERED:
+                is_usual = len(way) <= MOST_REMEMBERED and sum(map(len, way)) <= LONGEST_REMEMBERED
+                if is_usual and len(known) < MOST_WAYS:
                     known[way] = found
             return found
 

@@ -15,12 +15,16 @@ from evalgate.measures.secret_contexts import CONTEXTS, is_secret_field, may_hav
 from evalgate.measures.secret_shapes import SHAPES, SHORTEST_SHAPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.measures.exact_secrets import ExactSecrets
     from evalgate.measures.own_secrets import OwnSecrets
 
 MAX_DEPTH = 64
+NAME_END = 100
+"""Characters of a field's name by which it is known for a secret's."""
+MOST_GLUED = 8
+"""How often a text is looked at again, once something was taken out of it."""
 _SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
 _AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
@@ -57,6 +61,7 @@ def is_plain_time(text: str) -> bool:
 def hide(secrets: Iterable[str]) -> None:
     """From now on this process redacts these values too, and nothing else that it was told of before."""
     _PLAIN.exact, _PLAIN.own = _exactly(secrets), None
+    _forget()
 
 
 def hide_too(own: OwnSecrets) -> None:
@@ -65,6 +70,17 @@ def hide_too(own: OwnSecrets) -> None:
         _PLAIN.own = own
     elif not _PLAIN.own.has(own):
         _PLAIN.own = _PLAIN.own.joined(own)
+    _forget()
+
+
+def when_others_are_hidden(forget: Callable[[], None]) -> None:
+    """Has `forget` called whenever it changes what is hidden: for who keeps texts that were redacted."""
+    _KEEPERS.append(forget)
+
+
+def _forget() -> None:
+    for forget in _KEEPERS:
+        forget()
 
 
 def also_hidden() -> OwnSecrets | None:
@@ -98,7 +114,7 @@ class Redactor:
         if (
             self.own is None
             and (len(text) < _SHORTEST or _is_ordinary(text))
-            and (self.exact is None or not self.exact.are_in(text))
+            and (self.exact is None or not self.exact.are_in(without_invisible(text)))
         ):
             return text
         bare = without_invisible(text)
@@ -122,7 +138,7 @@ class Redactor:
 
     def field(self, name: str, clean: Any) -> Any:
         """A value without secrets that stands under a name: hidden where the name says that it is one."""
-        if isinstance(clean, str) and clean and _is_secret_field(name):
+        if isinstance(clean, str) and clean and _is_secret_field(without_invisible(name)[-NAME_END:]):
             return "[redacted: field]"
         if self.own is not None and self.own.is_field(without_invisible(name)):
             from evalgate.measures.own_secrets import emptied  # most projects ask for none
@@ -131,19 +147,32 @@ class Redactor:
         return clean
 
     def _replaced(self, text: str) -> str:
-        spans = [*_recognised(text)] if self.exact is None else [*self.exact.spans(text), *_recognised(text)]
-        if self.own is not None:
-            spans += self.own.spans(text)
-        if not spans:
-            return text
-        parts: list[str] = []
-        position = 0
-        for start, end, kind in sorted(spans, key=lambda found: (found[0], -found[1])):
-            if start >= position:
-                parts += (text[position:start], f"[redacted: {kind}]")
-            position = max(position, end)
-        parts.append(text[position:])
-        return "".join(parts)
+        spans = self._found(text)
+        if self.exact is not None:
+            spans = [*self.exact.spans(text), *spans]
+        # What stands right beside a secret may be one that only then stands by itself.
+        for _ in range(MOST_GLUED):
+            if not spans:
+                break
+            before, text = text, _without(text, spans)
+            if text == before:
+                break
+            spans = self._found(text)
+        return text
+
+    def _found(self, text: str) -> list[Span]:
+        return [*_recognised(text)] if self.own is None else [*_recognised(text), *self.own.spans(text)]
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    parts: list[str] = []
+    position = 0
+    for start, end, kind in sorted(spans, key=lambda found: (found[0], -found[1])):
+        if start >= position:
+            parts += (text[position:start], f"[redacted: {kind}]")
+        position = max(position, end)
+    parts.append(text[position:])
+    return "".join(parts)
 
 
 def _is_ordinary(text: str) -> bool:
@@ -214,3 +243,4 @@ def _long_runs(flat: bytes) -> bytes:
 
 _is_secret_field = lru_cache(maxsize=4096)(is_secret_field)
 _PLAIN = Redactor()
+_KEEPERS: list[Callable[[], None]] = []

@@ -7,30 +7,39 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
-from evalgate.measures.redaction import is_plain_time, redact, redact_field
+from evalgate.measures.redaction import is_plain_time, redact, redact_field, when_others_are_hidden
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
 MAX_DEPTH = 8
 MAX_ITEMS = 50
 _EVIDENCE_TEXT = 500
+LONGEST_KNOWN = 2_000
+"""Characters of a text that is remembered, as it may stand in many trials."""
 _LARGEST = 2**63 - 1
 
 
-@lru_cache(maxsize=16_384)
 def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
     """The text without secrets and lone surrogates, of at most `limit` characters and a count of the rest."""
+    return _known(text, limit) if len(text) <= LONGEST_KNOWN else _bounded_text(text, limit)
+
+
+def _bounded_text(text: str, limit: int) -> str:
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     clean = redact(text)
     return clean if len(clean) <= limit else f"{clean[:limit]}\u2026 (+{len(clean) - limit})"
 
 
+_known = lru_cache(maxsize=16_384)(_bounded_text)
+when_others_are_hidden(_known.cache_clear)
+
+
 def bounded_name(text: str) -> str:
     """An id, a path or a name. A time, of which every recording has another, needs no look."""
     if text[4:5] == "-" and is_plain_time(text):
         return text
-    return bounded_text(text, NAME_LIMIT)
+    return _known(text, NAME_LIMIT) if len(text) <= LONGEST_KNOWN else _bounded_text(text, NAME_LIMIT)
 
 
 def maybe_name(text: str | None) -> str | None:

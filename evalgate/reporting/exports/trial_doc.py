@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from evalgate.measures.redaction import when_others_are_hidden
 from evalgate.models.trial_docs import TrialDocs
 from evalgate.models.trials import Trials
 from evalgate.reporting.exports.bounded import (
+    LONGEST_KNOWN,
     bounded_evidence,
     bounded_name,
     bounded_text,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 
 MAX_MODELS = 50
+MOST_USUAL = 50
 MAX_CALLS = 1_000
 """Names of tool calls kept of a trial."""
 
@@ -57,7 +60,12 @@ def trial_line(trial: TrialResult) -> bytes:
         rows: Any = [*map(_written, trial.assertions)]
     elif (rows := together.told) is None:
         rows = together.told = orjson.Fragment(orjson.dumps([*map(_written, trial.assertions)]))
-    return orjson.dumps(_said(trial, _written_names(tuple(trial.tool_calls)), rows))[1:]
+    return orjson.dumps(_said(trial, _names_in(trial.tool_calls), rows))[1:]
+
+
+def _names_in(calls: Sequence[str]) -> Any:
+    is_usual = len(calls) <= MOST_USUAL and sum(map(len, calls)) <= LONGEST_KNOWN
+    return _written_names(tuple(calls)) if is_usual else names(calls)
 
 
 def _said(trial: TrialResult, calls: Any, assertions: Any) -> dict[str, Any]:
@@ -142,6 +150,9 @@ def _written_names(calls: tuple[str, ...]) -> Fragment:
     import orjson
 
     return orjson.Fragment(orjson.dumps(names(calls)))
+
+
+when_others_are_hidden(_written_names.cache_clear)
 
 
 def _pricing_doc(pricing: Pricing) -> PricingDoc:

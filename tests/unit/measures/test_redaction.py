@@ -142,6 +142,41 @@ def test_redact__any_text__gives_text_and_is_settled_after_once(text):
     assert redact(once) == once
 
 
+@given(
+    st.lists(st.sampled_from([*SECRETS.values(), "token:abcd1234efgh5678", "password=hunter22", "x", " "]))
+)
+def test_redact__secrets_without_a_gap__are_all_gone_at_once(pieces):
+    """One that needs an edge may have it only when its neighbour is gone."""
+    clean = redact("".join(pieces))
+    assert redact(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "open_part"),
+    [
+        ("AKIARMEOULDOFOWXDOGDAKIARCA33NUNGR42BXPF", "AKIARMEOULDOFOWXDOGD"),
+        ("dapi350888b48ce92e031ef236cfca4747b5xoxb-ttTVhzciw3TW", "350888b48ce92e031"),
+        ("npm_" + "a1" * 18 + "sk-" + "b2" * 12, "b2b2"),
+        ("AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Qtoken:abcd1234efgh5678", "abcd1234"),
+    ],
+)
+def test_redact__secret_that_touches_another__is_gone(text, open_part):
+    assert open_part in text
+    assert open_part not in redact(text)
+
+
+def test_redactor__secret_behind_an_exact_one__is_gone():
+    assert Redactor(["hunter2x"]).text("hunter2xsk-" + "a1" * 12) == "[redacted: secret][redacted: API key]"
+
+
+def test_redactor__short_secret_with_an_invisible_character__is_gone():
+    assert "f" not in Redactor(["abcdef"]).text("abc\u200bdef").replace("redacted", "")
+
+
+def test_redact_value__name_with_an_invisible_character__is_still_that_name():
+    assert redact_value({"pass\u200bword": "hunter22"}) == {"pass\u200bword": "[redacted: field]"}
+
+
 def test_redact__at_least_twenty_kinds_of_token__are_known():
     assert len({shape.kind for shape in SHAPES}) >= 20
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace import Warning_
 
 MAX_TOLD = 20
+LOOKED_AT = 3_000
+"""Characters of a name: fewer are shown, and a secret that begins among those is seen whole."""
 
 
 class UnknownFields:
@@ -29,7 +31,7 @@ class UnknownFields:
     def warnings(self) -> list[Warning_]:
         """One warning a field."""
         return [
-            {"code": "unknown_field", "message": _message(name, known), "where": where or None}
+            {"code": "unknown_field", "message": _message(name[:LOOKED_AT], known), "where": where or None}
             for (where, name), known in self.found.items()
         ]
 

@@ -220,6 +220,19 @@ def test_a_misspelt_field_is_told_also_where_the_message_has_no_other():
     ]
 
 
+def test_unknown_fields_with_endless_names_are_not_kept():
+    import tracemalloc
+
+    tracemalloc.start()
+    for number in range(30):
+        name = f"{number}" + "n" * 1_000_000
+        (warning,) = native.build({**short(), name: 1}).warnings
+        assert len(warning["message"]) < 200
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 3_000_000
+
+
 def test_a_thousand_unknown_fields_are_not_a_thousand_warnings():
     assert len(native.build(short(**{f"x{n}": 1 for n in range(1000)})).warnings) == 20
 
