@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import further
 import measure
 import scenarios
 import traces
@@ -24,15 +25,6 @@ SIZES = {100: 5, 1_000: 3, 10_000: 2, 100_000: 1}
 GATE_EXITS = (0, 1)
 TARGETS = {100: "0.22 s", 10_000: "0.65 s, 60 MB; 0.75 s compared", 100_000: "4 s, memory that does not grow"}
 COMPARED_UP_TO = 10_000
-SHAPES: dict[str, tuple[traces.Shape | None, int | None]] = {
-    "with more fields, one of them unknown": (traces.fuller, traces.SCENARIOS),
-    "as OpenAI messages": (traces.chat, traces.SCENARIOS),
-    "as OpenAI messages with flat calls": (traces.flat_chat, traces.SCENARIOS),
-    "each in a scenario of its own": (None, None),
-}
-"""What else is written of the same conversations, and of how many scenarios."""
-FURTHER = 1_000, 10_000
-"""The sizes between which a further trace is measured."""
 
 
 class Row(NamedTuple):
@@ -51,7 +43,7 @@ def main() -> None:
         folder = Path(scratch)
         lines = [about(), "", *start_up()]
         rows = [measured(folder, count, times) for count, times in SIZES.items()]
-        lines += ["", *table(rows), "", *further(folder, rows), *scenarios.lines(folder)]
+        lines += ["", *table(rows), "", *further.lines(folder), *scenarios.lines(folder)]
     print("\n".join(lines))
     if "--write" in sys.argv:
         keep(lines)
@@ -127,36 +119,6 @@ def table(rows: list[Row]) -> list[str]:
             f"| {row.floor.cpu:.2f} s | {row.generic.cpu:.2f} s | {ratio:.1f}x | {target} |"
         )
     return lines
-
-
-def further(folder: Path, rows: list[Row]) -> list[str]:
-    """What one more trace costs, once everything has started: the difference of two sizes."""
-    few, many = (next(row for row in rows if row.count == count) for count in FURTHER)
-    count = many.count - few.count
-
-    def each(one: measure.Usage, other: measure.Usage) -> float:
-        return (other.cpu - one.cpu) / count * 1e6
-
-    def filtered(row: Row) -> measure.Usage:
-        file = folder / f"traces-{row.count}.jsonl"
-        return measure.best(judging("filters.yaml", file, folder / "filters"), 2, GATE_EXITS)
-
-    def shaped(name: str, row: Row) -> measure.Usage:
-        file = folder / f"{name}-{row.count}.jsonl"
-        shape, scenarios = SHAPES[name]
-        traces.write(file, row.count, scenarios or row.count, shape)
-        return measure.best(judging("suite.yaml", file, folder / name), 2, GATE_EXITS)
-
-    gate, filters = each(few.gate, many.gate), each(filtered(few), filtered(many))
-    hand, generic = each(few.floor, many.floor), each(few.generic, many.generic)
-    others = {name: each(shaped(name, few), shaped(name, many)) for name in SHAPES}
-    return [
-        f"- A further trace: {gate:.0f} us with six path checks (to reach: 45).",
-        f"- With two filters among the checks: {filters:.0f} us (to reach: 70).",
-        f"- The floors take {hand:.0f} us hard-coded and {generic:.0f} us generic.",
-        f"- A further trace beside the generic floor: {gate / generic:.1f}x (to reach: 2).",
-        *(f"- The same {name}: {took:.0f} us, {took / generic:.1f}x." for name, took in others.items()),
-    ]
 
 
 def keep(lines: list[str]) -> None:
