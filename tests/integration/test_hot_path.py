@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,11 +83,14 @@ def calls_in(work: Callable[[], None]) -> int:
         called += event in {"call", "c_call"}
 
     before = sys.getprofile()
+    gc.collect()  # what earlier tests left must not end meanwhile: that would be counted too
+    gc.disable()
     sys.setprofile(count_call)
     try:
         work()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return called
 
 
