@@ -58,7 +58,7 @@ def evaluate(
     traces: TraceSource,
     choice: TraceChoice,
     progress: Progress,
-    keep: Callable[[Trace], None],
+    keep: Callable[[Trace], None] | None,
     most: int = MAX_SCENARIOS,
 ) -> Run:
     """The run. `keep` is handed every readable trace, for a baseline that is being made.
@@ -81,7 +81,8 @@ def evaluate(
                 choice.crossing.see(suite, record, own_id)
             progress.advance("traces")
             if isinstance(record, Trace):
-                _kept(record, keep)
+                if keep is not None:
+                    _kept(record, keep)
                 if record.warnings or record.pricing is not None:
                     warnings.add(record)
                     warnings.add_pricing(record)

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from evalgate.application.evaluate import TraceChoice
     from evalgate.application.tools import Tools
     from evalgate.models.run import Run
-    from evalgate.models.trace import Trace
     from evalgate.ports import TraceSpool
     from evalgate.suite.models import Configuration
 
@@ -27,7 +26,7 @@ def evaluated(
     workshop = None if tools.workshops is None else tools.workshops.open(chosen)
     if workshop is None:
         return evaluate(
-            configuration, tools.traces, choice, tools.progress, _drop if spool is None else spool.add
+            configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add
         )
     from evalgate.application.batch_judge import BatchJudge
     from evalgate.application.batched_evaluation import evaluate_in_batches
@@ -38,7 +37,3 @@ def evaluated(
         return evaluate_in_batches(configuration, source, choice, tools.progress, engine, spool)
     finally:
         engine.close()
-
-
-def _drop(_: Trace) -> None:
-    """Nothing is kept where no baseline is made."""

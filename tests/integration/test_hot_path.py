@@ -14,6 +14,7 @@ from evalgate.adapters.workspace import Workspace
 from evalgate.application.judge import judge
 from evalgate.application.request import JudgeRequest
 from evalgate.bootstrap import verbs
+from evalgate.measures.redaction import hide
 from evalgate.models.pieces import pieces_of
 from evalgate.models.trace import Trace
 from evalgate.settings.limits import Limits
@@ -83,6 +84,7 @@ def calls_in(work: Callable[[], None]) -> int:
         called += event in {"call", "c_call"}
 
     before = sys.getprofile()
+    hide([])  # and with that forget which texts were looked at before
     gc.collect()  # what earlier tests left must not end meanwhile: that would be counted too
     gc.disable()
     sys.setprofile(count_call)

@@ -21,7 +21,7 @@ _LARGEST = 2**63 - 1
 
 def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
     """The text without secrets and lone surrogates, of at most `limit` characters and a count of the rest."""
-    return _known(text, limit) if len(text) <= LONGEST_KNOWN else _bounded_text(text, limit)
+    return _bounded_text(text, limit) if text[LONGEST_KNOWN:] else _known(text, limit)
 
 
 def _bounded_text(text: str, limit: int) -> str:
@@ -39,7 +39,7 @@ def bounded_name(text: str) -> str:
     """An id, a path or a name. A time, of which every recording has another, needs no look."""
     if text[4:5] == "-" and is_plain_time(text):
         return text
-    return _known(text, NAME_LIMIT) if len(text) <= LONGEST_KNOWN else _bounded_text(text, NAME_LIMIT)
+    return _bounded_text(text, NAME_LIMIT) if text[LONGEST_KNOWN:] else _known(text, NAME_LIMIT)
 
 
 def maybe_name(text: str | None) -> str | None:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from evalgate.models.run import AssertionResult, TraceRef, TrialResult
 
 MAX_MODELS = 50
-MOST_USUAL = 50
 MAX_CALLS = 1_000
 """Names of tool calls kept of a trial."""
 
@@ -64,7 +63,7 @@ def trial_line(trial: TrialResult) -> bytes:
 
 
 def _names_in(calls: Sequence[str]) -> Any:
-    is_usual = len(calls) <= MOST_USUAL and sum(map(len, calls)) <= LONGEST_KNOWN
+    is_usual = sum(map(len, calls)) <= LONGEST_KNOWN  # no call is without a name
     return _written_names(tuple(calls)) if is_usual else names(calls)
 
 
