@@ -61,7 +61,7 @@ def evaluate(
     keep: Callable[[Trace], None] | None,
     most: int = MAX_SCENARIOS,
 ) -> Run:
-    """The run. `keep` is handed every readable trace, for a baseline that is being made.
+    """The run. `keep`, if any, is handed every readable trace, for a baseline that is being made.
 
     Raises OverLimit where globs find more than `most` scenarios.
     """

@@ -21,8 +21,6 @@ def numbered(
     ([1, 0], range(0, 2))
     """
     places = range(len(recorded))
-    if len(places) == 1:
-        return places, places if recorded[0] is None else [recorded[0]]
     known = [number for number in recorded if number is not None]
     if len(set(known)) == len(recorded):
         order = sorted(places, key=known.__getitem__)

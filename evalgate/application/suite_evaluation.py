@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evalgate.application.earlier import Before, Earlier
     from evalgate.application.judged import JudgedRecord, Option
     from evalgate.application.told_block import Block
+    from evalgate.measures.queries import Query
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.trace import TraceRecord
     from evalgate.models.trials import Shelf
@@ -106,10 +107,7 @@ class SuiteEvaluation:
     def add(self, record: TraceRecord) -> None:
         """Judges one record, or lists it as unclaimed."""
         self._traces += 1
-        if self._suite.scenario_from is None:
-            self._place(record, record.scenario_id)
-        else:
-            self._place(*named(self._suite, record))
+        self._place(*named(self._suite, record))
         if isinstance(record, Trace):
             record.kept_view = None  # it refers back: without it the trace is freed as soon as it is let go
 
@@ -234,17 +232,16 @@ class SuiteEvaluation:
 
 def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
     """The record under the scenario id that the suite sees in it; damaged where that can't be told."""
-    scenario_id, problem = _scenario_id(suite, record)
+    if suite.scenario_from is None:
+        return record, record.scenario_id
+    scenario_id, problem = _scenario_id(suite.scenario_from, record)
     if problem is not None:
         return DamagedTrace(problem, record.source, _own_id(record.source)), scenario_id
     return record, scenario_id
 
 
-def _scenario_id(suite: Suite, record: TraceRecord) -> tuple[str | None, str | None]:
-    """The record's scenario id, and what is wrong with it."""
-    expression = suite.scenario_from
-    if expression is None:
-        return record.scenario_id, None
+def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, str | None]:
+    """The record's scenario id as an expression finds it, and what is wrong with it."""
     if isinstance(record, DamagedTrace):
         return None, None  # what can't be read can't be asked
     try:

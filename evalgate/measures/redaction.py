@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.plain_text import hides_nothing, without_invisible
-from evalgate.measures.secret_contexts import CONTEXTS, is_secret_field, may_have_context
+from evalgate.measures.secret_contexts import CONTEXTS, NAME_END, is_secret_field, may_have_context
 from evalgate.measures.secret_shapes import SHAPES, SHORTEST_SHAPE
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evalgate.measures.own_secrets import OwnSecrets
 
 MAX_DEPTH = 64
-NAME_END = 100
-"""Characters of a field's name by which it is known for a secret's."""
 MOST_GLUED = 8
 """How often a text is looked at again, once something was taken out of it."""
 _SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
@@ -32,8 +30,6 @@ _LONG_RUN = b"\x01" * SHORTEST_SHAPE
 _SHORT, _LARGE = 1_000, 100_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
-
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z")
 
 Span = tuple[int, int, str]
 
@@ -51,11 +47,6 @@ def redact_value(value: Any) -> Any:
 def redact_field(name: str, clean: Any) -> Any:
     """A redacted value that stands under a name: hidden whole where that is a name like `password`."""
     return _PLAIN.field(name, clean)
-
-
-def is_plain_time(text: str) -> bool:
-    """Whether it is a time in UTC, where nothing is hidden but what everybody knows for a secret."""
-    return _PLAIN.own is None and _PLAIN.exact is None and _TIME.fullmatch(text) is not None
 
 
 def hide(secrets: Iterable[str]) -> None:

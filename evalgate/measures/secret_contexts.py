@@ -34,6 +34,8 @@ _PLACEHOLDER = (
     rb"incorrect|expired|changed|protected|[x*.?-]+|<[^>]*>|\$\{?.*|%\(?.*|\{.*|\[redacted.*|your[_-].*)"
 )
 
+NAME_END = 100
+"""Characters of a field's name by which it is known for a secret's."""
 _BARE_VALUE = 8  # bytes of a value that no name before `token` or `secret` explains
 _URL_TOKEN = 20  # bytes of a lone name before the `@` of a URL, to be taken for a token
 
@@ -61,7 +63,7 @@ class Context(NamedTuple):
 
 def is_secret_field(name: str) -> bool:
     """True for names of fields whose text is a secret whatever it looks like."""
-    return bool(_compiled(_FIELD).search(name[-100:]))
+    return bool(_compiled(_FIELD).search(name[-NAME_END:]))
 
 
 def _given(_: Found, found: bytes) -> bool:

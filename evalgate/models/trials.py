@@ -164,12 +164,8 @@ class TrialStore:
         codes = self._statuses
         return [STATUSES[codes[place]] for place in places]
 
-    def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
-        """One figure of some trials, by the name it has in a trial."""
-        return self.columns((name,), places)[0]
-
     def columns(self, names: Sequence[str], places: Sequence[int]) -> list[Sequence[Any]]:
-        """Several figures of some trials."""
+        """Some figures of some trials, by the names they have in a trial."""
         if len(places) > 1:
             return [Column(self._figures[name], places) for name in names]
         return [[figure(self._figures[name][place]) for place in places] for name in names]
@@ -259,13 +255,11 @@ def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
 
 def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
     """One figure of every trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
-    if isinstance(trials, Trials):
-        return trials.store.column(name, trials.places)
-    return [getattr(trial, name) for trial in trials]
+    return columns(trials, (name,))[0]
 
 
 def columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
-    """Several figures of every trial."""
+    """Several figures of every trial, see `column`."""
     if isinstance(trials, Trials):
         return trials.store.columns(names, trials.places)
     return [[getattr(trial, name) for trial in trials] for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,10 +28,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FEW, MANY = 20, 120
+
+
+def bare_chat(trace: dict[str, Any]) -> dict[str, Any]:
+    """A chat recording that tells of little but its messages."""
+    recorded = traces.chat(trace)
+    return {name: recorded[name] for name in ("model", "messages", "cost_usd")}
+
+
 SHAPES = {
     "native": None,
     "native with more fields": traces.fuller,
     "openai-chat": traces.chat,
+    "openai-chat and little else": bare_chat,
     "openai-chat with flat calls": traces.flat_chat,
 }
 MOST_CALLS = {"suite.yaml": 345, "filters.yaml": 445}
@@ -40,6 +49,7 @@ MOST_TO_READ = {
     "native": 134,
     "native with more fields": 158,
     "openai-chat": 171,
+    "openai-chat and little else": 146,
     "openai-chat with flat calls": 182,
 }
 """Those that reading it alone may call."""

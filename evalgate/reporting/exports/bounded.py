@@ -7,7 +7,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any
 
-from evalgate.measures.redaction import is_plain_time, redact, redact_field, when_others_are_hidden
+from evalgate.measures.redaction import redact, redact_field, when_others_are_hidden
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
@@ -36,9 +36,7 @@ when_others_are_hidden(_known.cache_clear)
 
 
 def bounded_name(text: str) -> str:
-    """An id, a path or a name. A time, of which every recording has another, needs no look."""
-    if text[4:5] == "-" and is_plain_time(text):
-        return text
+    """An id, a path or a name."""
     return _bounded_text(text, NAME_LIMIT) if text[LONGEST_KNOWN:] else _known(text, NAME_LIMIT)
 
 
