@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 LENGTH = 8
 CHUNK = 1 << 20
+PIECE = 1 << 17
+"""Bytes of a message that are taken in at once."""
 
 
 def send(pipe: int, message: bytes) -> None:
@@ -41,6 +43,7 @@ class Inbox:
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._found = bytearray()
+        self._part = memoryview(bytearray(PIECE))  # one for all: to be given a new one each time takes longer
         self.is_closed = False
         os.set_blocking(pipe, False)
 
@@ -48,11 +51,11 @@ class Inbox:
         """What is complete by now."""
         while not self.is_closed:
             try:
-                part = os.read(self._pipe, CHUNK)
+                size = os.readv(self._pipe, [self._part])
             except BlockingIOError:
                 break
-            self.is_closed = not part
-            self._found += part
+            self.is_closed = not size
+            self._found += self._part[:size]
         while len(self._found) >= LENGTH:
             end = LENGTH + int.from_bytes(self._found[:LENGTH], "big")
             if len(self._found) < end:
