@@ -8,7 +8,8 @@ from evalgate.application.stored_trial import trial_of
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
 from evalgate.models.told_trials import Teller
-from evalgate.models.trials import Memory, Trials, TrialStore
+from evalgate.models.trial_store import Memory, TrialStore
+from evalgate.models.trials import Trials
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 

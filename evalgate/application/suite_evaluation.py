@@ -18,7 +18,8 @@ from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.told_trials import Teller, ToldTrial
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Source, Trace
-from evalgate.models.trials import Memory, Trials, TrialStore
+from evalgate.models.trial_store import Memory, TrialStore
+from evalgate.models.trials import Trials
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from evalgate.measures.queries import Query
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
     from evalgate.models.trace import TraceRecord
-    from evalgate.models.trials import Shelf
+    from evalgate.models.trial_store import Shelf
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.stored_trial import trial_of
-from evalgate.models.trials import Memory, TrialStore
+from evalgate.models.trial_store import Memory, TrialStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.told_trials import ToldTrial
-    from evalgate.models.trials import Packed
+    from evalgate.models.trial_store import Packed
 
 
 class Block(NamedTuple):

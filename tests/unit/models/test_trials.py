@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from run_builders import kept
 
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
+from evalgate.models.trial_store import Memory
 from evalgate.models.trials import (
-    Memory,
     Trials,
     column,
     having,
