@@ -17,7 +17,7 @@ from evalgate.gate.behaviour import rank
 from evalgate.measures.redaction import also_hidden, hide_too
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import TraceRef
-from evalgate.models.told_trials import Teller
+from evalgate.models.told_trials import Teller, plain
 from evalgate.models.trace import DamagedTrace, Trace
 from evalgate.reporting.exports.bounded import bounded_evidence, bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
@@ -265,7 +265,7 @@ class _Records:
 
 def _plain_row(told: ToldTrial) -> Row:
     """As `marshal` takes it."""
-    return *told[:-1], tuple(map(tuple, told.lost)) if told.lost else ()
+    return told.document, plain(told.checked), *told[2:]
 
 
 def _part_row(part: PartOfTrace) -> Row:

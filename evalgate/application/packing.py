@@ -15,7 +15,7 @@ from evalgate.models.behaviour import Course, CourseCall, Turn
 from evalgate.models.evaluation import Issue, TurnResult
 from evalgate.models.golden_result import GoldenTrial
 from evalgate.models.run import AssertionResult, TraceRef, TrialResult
-from evalgate.models.told_trials import ToldTrial
+from evalgate.models.told_trials import ToldTrial, checked_of
 from evalgate.models.trace import Source
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Unpacker:
         candidate, trial, course = row
         judged: TrialResult | ToldTrial | None = None
         if trial is not None:
-            judged = ToldTrial._make(trial) if is_told(trial) else self._trial(trial, ref, 0)
+            judged = _told(trial) if is_told(trial) else self._trial(trial, ref, 0)
         return Option(Candidate(*candidate), judged, None if course is None else _course(course))
 
     def _trial(self, row: Row, ref: TraceRef, number: int) -> TrialResult:
@@ -154,6 +154,11 @@ class Unpacker:
         assertions = [self._checks[check] for check in checks]
         made = None if golden is None else _golden_trial(golden)
         return TrialResult(*_in_place((number, ref, assertions, self._calls[calls], made, *values)))
+
+
+def _told(row: Row) -> ToldTrial:
+    document, checked, *rest = row
+    return ToldTrial(document, checked_of(checked), *rest)
 
 
 def _course(row: Row) -> Course:

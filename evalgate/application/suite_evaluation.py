@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache, partial
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from evalgate.application.behaviour import Witness
 from evalgate.application.claims import Candidate, Claims
 from evalgate.application.numbering import numbered
 from evalgate.application.stored_trial import trial_of
+from evalgate.application.told_block import NO_NUMBER
 from evalgate.application.trace_warnings import place_of
 from evalgate.evaluators.looking import looking
 from evalgate.measures.intervals import wilson
@@ -42,9 +44,8 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Suite
 
 
-_NO_NUMBER = -(2**63)
-MOST_KNOWN = 1_000
-"""Results that are kept because trials may share them."""
+MOST_ROWS = 10_000
+"""Rows of results that are kept because trials may share them: a trial has one of each check."""
 
 
 @dataclass(slots=True)
@@ -62,9 +63,9 @@ class _Gathered:
     recorded: array[int] = field(default_factory=partial(array, "q"))
     started: list[str | None] = field(default_factory=list)
 
-    def note(self, recorded: int | None, started_at: str | None) -> None:
+    def note(self, recorded: int, started_at: str | None) -> None:
         """What the next trial is sorted by."""
-        self.recorded.append(_NO_NUMBER if recorded is None else recorded)
+        self.recorded.append(recorded)
         if started_at is not None or self.started:
             self.started += [None] * (len(self.recorded) - len(self.started) - 1)
             self.started.append(started_at)
@@ -73,9 +74,9 @@ class _Gathered:
         """The trials in their order, each with its number."""
         if len(self.recorded) == len(self.places) == 1:
             number = self.recorded[0]
-            store.numbers[self.places[0]] = 0 if number == _NO_NUMBER else number
+            store.numbers[self.places[0]] = 0 if number == NO_NUMBER else number
             return Trials(store, self.places)
-        recorded = [None if number == _NO_NUMBER else number for number in self.recorded]
+        recorded = [None if number == NO_NUMBER else number for number in self.recorded]
         order, numbers = numbered(recorded, self.started or [None] * len(recorded))
         if self.whole:
             found = [self.whole[place] for place in order]
@@ -154,12 +155,18 @@ class SuiteEvaluation:
         self._traces += len(block.owners)
         homes = [self._home(place, id_) for place, id_ in block.scenarios]
         places = self._store.extend(block.trials)
+        if block.started is None and not any(home.started for home in homes):
+            takers = [(home.places.append, home.recorded.append) for home in homes]
+            for place, owner, recorded in zip(places, block.owners, block.recorded, strict=True):
+                take, note = takers[owner]
+                take(place)
+                note(recorded)
+            return
         for place, owner, recorded, started_at in zip(
-            places, block.owners, block.recorded, block.started, strict=True
+            places, block.owners, block.recorded, block.started or repeat(None, len(places)), strict=True
         ):
-            home = homes[owner]
-            home.note(recorded, started_at)
-            home.places.append(place)
+            homes[owner].note(recorded, started_at)
+            homes[owner].places.append(place)
 
     def _home(self, place: int, scenario_id: str | None) -> _Gathered:
         home = self._homes.get((place, scenario_id))
@@ -198,7 +205,7 @@ class SuiteEvaluation:
     def _keep(
         self, home: _Gathered, trial: TrialResult | ToldTrial, recorded: int | None, started_at: str | None
     ) -> None:
-        home.note(recorded, started_at)
+        home.note(NO_NUMBER if recorded is None else recorded, started_at)
         if isinstance(trial, ToldTrial):
             home.places.append(self._store.take(trial))
         elif home.claim is not None and home.claim.scenario.golden is not None:
@@ -219,7 +226,8 @@ class SuiteEvaluation:
             # it would be nobody knows: there it stays a scenario of its own.
             if claim.variant is None and (damaged := self._damaged.pop(claim.id, None)) is not None:
                 for place, number in zip(damaged.places, damaged.recorded, strict=True):
-                    self._keep(gathered, self._store.trial(place), number, None)
+                    trial = self._store.trial(place)
+                    self._keep(gathered, trial, None if number == NO_NUMBER else number, None)
             scenario = _scenario_result(claim, gathered.trials(self._store))
             if scenario is None:
                 found.skipped += 1
@@ -287,7 +295,7 @@ def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
     found = known.get(key)
     if found is None:
         found = Together(rows, *score_trial(rows, scenario.threshold))
-        if len(known) < MOST_KNOWN and all(row.is_shared for row in rows):
+        if len(known) * len(rows) < MOST_ROWS and all(row.is_shared for row in rows):
             found.is_shared = True
             known[key] = found
     latency_ms, usage = trace.latency["total_ms"], trace.usage

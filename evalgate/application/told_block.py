@@ -14,16 +14,21 @@ if TYPE_CHECKING:
     from evalgate.models.trial_store import Packed
 
 
+NO_NUMBER = -(2**63)
+"""Stands for the number of a trial that has none of its own."""
+
+
 class Block(NamedTuple):
     """Some trials, in the order in which their records were read.
 
     `owners` says whose each is, by its place in `scenarios`: places in the suite, with the id of the records.
+    `recorded` are the trials' own numbers, `started` is None where no record says when it began.
     """
 
     scenarios: Sequence[tuple[int, str | None]]
     owners: Sequence[int]
-    recorded: Sequence[int | None]
-    started: Sequence[str | None]
+    recorded: Sequence[int]
+    started: Sequence[str | None] | None
     trials: Packed
 
 
@@ -33,7 +38,7 @@ class BlockWriter:
     def __init__(self) -> None:
         self._scenarios: dict[tuple[int, str | None], int] = {}
         self._owners: list[int] = []
-        self._recorded: list[int | None] = []
+        self._recorded: list[int] = []
         self._started: list[str | None] = []
         self._store = TrialStore(Memory(), trial_of)
 
@@ -46,14 +51,14 @@ class BlockWriter:
     ) -> None:
         """One more trial."""
         self._owners.append(self._scenarios.setdefault(scenario, len(self._scenarios)))
-        self._recorded.append(recorded)
+        self._recorded.append(NO_NUMBER if recorded is None else recorded)
         self._started.append(started_at)
         self._store.take(told)
 
     def row(self) -> tuple[Any, ...]:
         """The block as `marshal` takes it; Block makes it again."""
-        scenarios = tuple(self._scenarios)
-        return tuple(Block(scenarios, self._owners, self._recorded, self._started, self._store.packed()))
+        scenarios, started = tuple(self._scenarios), self._started if any(self._started) else None
+        return tuple(Block(scenarios, self._owners, self._recorded, started, self._store.packed()))
 
 
 def is_block(row: Sequence[Any]) -> bool:

@@ -57,8 +57,10 @@ class Together:
     status: TrialStatus
     score: float | None
     is_shared: bool = False
-    told: Any = None
+    told: bytes | None = None
     """How a document tells these results, once one has told them."""
+    end: bytes = b""
+    """How one ends whose last word they are."""
 
 
 @dataclass(slots=True)

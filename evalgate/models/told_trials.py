@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.models.golden_result import is_unjudged_dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from evalgate.models.run import AssertionResult, Outcome, TraceRef, TrialResult, TrialStatus
+    from evalgate.models.run import AssertionResult, Outcome, Together, TraceRef, TrialResult, TrialStatus
 
-    _Checked = tuple[tuple[Outcome, ...], tuple["Lost", ...], Sequence[AssertionResult]]
+    Tell = Callable[[TrialResult], tuple[bytes, bytes]]
+
 
 LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
 """Outcomes of checks that did not pass."""
@@ -31,11 +32,32 @@ Marks = tuple[str, str | None, str | None, str | None]
 """Path of a recording, and of which commit it is, what made it and when, as it says."""
 
 
+class Checked(NamedTuple):
+    """What the checks of a trial found; many trials have the very same."""
+
+    status: TrialStatus
+    outcomes: tuple[Outcome, ...]
+    lost: tuple[Lost, ...]
+    rows: bytes
+    """How documents that share it end; empty where each tells it itself."""
+
+
+def plain(checked: Checked) -> tuple[Any, ...]:
+    """As `marshal` takes it."""
+    return checked.status, checked.outcomes, tuple(map(tuple, checked.lost)), checked.rows
+
+
+def checked_of(row: tuple[Any, ...]) -> Checked:
+    """What was made plain."""
+    status, outcomes, lost, rows = row
+    return Checked(status, outcomes, tuple(Lost(*each) for each in lost), rows)
+
+
 class ToldTrial(NamedTuple):
     """What is kept of a trial: its document but for the number, and what is counted over trials."""
 
     document: bytes
-    status: TrialStatus
+    checked: Checked
     score: float | None
     cost_usd: float | None
     latency_seconds: float | None
@@ -43,28 +65,32 @@ class ToldTrial(NamedTuple):
     input_tokens: int | None
     output_tokens: int | None
     is_priced: bool
-    outcomes: tuple[Outcome, ...]
     marks: Marks | None
     """What decisions go by and the document does not tell as it is."""
-    lost: tuple[Lost, ...]
+
+    @property
+    def status(self) -> TrialStatus:
+        """How it ended."""
+        return self.checked.status
 
 
 class Teller:
     """Makes of trials what is kept of them, looking once at what they share.
 
-    `tell` makes the document, `name` what stands there for a name.
+    `tell` makes the document, and the end that it shares with others; `name` what stands there for a name.
     """
 
-    def __init__(self, tell: Callable[[TrialResult], bytes], name: Callable[[str], str]) -> None:
+    def __init__(self, tell: Tell, name: Callable[[str], str]) -> None:
         self._tell, self._name = tell, name
-        self._shared: dict[int, _Checked] = {}  # by identity: the checks are kept with what they say
+        self._shared: dict[tuple[int, bool], tuple[Checked, Together]] = {}  # by identity, kept beside it
 
     def __call__(self, trial: TrialResult) -> ToldTrial:
         """What is kept of one trial."""
-        outcomes, lost, _ = self._shared.get(id(trial.assertions)) or self._checked(trial)
+        document, rows = self._tell(trial)
+        checked, _ = self._shared.get((id(trial.together), not rows)) or self._checked(trial, rows)
         return ToldTrial(
-            self._tell(trial),
-            trial.status,
+            document,
+            checked,
             trial.score,
             trial.cost_usd,
             trial.latency_seconds,
@@ -72,9 +98,7 @@ class Teller:
             trial.input_tokens,
             trial.output_tokens,
             trial.pricing is not None,
-            outcomes,
             self._untold(trial.trace),
-            lost,
         )
 
     def _untold(self, trace: TraceRef) -> Marks | None:
@@ -84,13 +108,14 @@ class Teller:
                 return marks
         return None
 
-    def _checked(self, trial: TrialResult) -> _Checked:
-        rows = trial.assertions
-        outcomes = tuple([each.outcome for each in rows])
-        found = outcomes, NOTHING if LOST.isdisjoint(outcomes) else tuple(lost_among(rows)), rows
-        if trial.together is not None and trial.together.is_shared:
-            self._shared[id(rows)] = found
-        return found
+    def _checked(self, trial: TrialResult, rows: bytes) -> tuple[Checked, Together | None]:
+        assertions, together = trial.assertions, trial.together
+        outcomes = tuple([each.outcome for each in assertions])
+        lost = NOTHING if LOST.isdisjoint(outcomes) else tuple(lost_among(assertions))
+        found = Checked(trial.status, outcomes, lost, rows)
+        if together is not None and together.is_shared:
+            self._shared[id(together), not rows] = found, together
+        return found, together
 
 
 def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[Lost]:

@@ -10,20 +10,18 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evalgate.models.column import UNKNOWN, Column, figure
-from evalgate.models.run import Outcome, TrialResult, TrialStatus
-from evalgate.models.told_trials import NOTHING, Lost, ToldTrial
+from evalgate.models.told_trials import Checked, Lost, ToldTrial, checked_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from evalgate.models.run import Outcome, TrialResult, TrialStatus
     from evalgate.models.told_trials import Marks
 
 
-STATUSES: tuple[TrialStatus, ...] = get_args(TrialStatus)
-_CODES = {status: code for code, status in enumerate(STATUSES)}
 _AMOUNTS = ("score", "cost_usd", "latency_seconds")
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _nan = float("nan")
@@ -69,13 +67,10 @@ class TrialStore:
     def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult]) -> None:
         self._shelf, self._restore = shelf, restore
         self._starts, self._sizes = array("Q"), array("I")
-        self._statuses = bytearray()
         self._amounts = tuple(array("d") for _ in _AMOUNTS)
         self._counts = tuple(array("q") for _ in _COUNTS)
         self._priced = bytearray()
-        self._mixes, self._mix_numbers = array("I"), dict[tuple[Outcome, ...], int]()
-        self._lost, self._lost_numbers = array("I"), {NOTHING: 0}
-        self._lost_known: list[tuple[Lost, ...]] = []
+        self._checked, self._numbers, self._known = array("I"), dict[Checked, int](), list[Checked]()
         self.numbers = array("q")
         self._figures: dict[str, Sequence[float]] = {
             "trial": self.numbers,
@@ -87,11 +82,12 @@ class TrialStore:
 
     def take(self, told: ToldTrial) -> int:
         """Keeps a trial, whose number is still to come; its place."""
-        document, status, score, cost, seconds, tokens, given, answered, is_priced, mix, marks, lost = told
+        document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
         place = len(self._sizes)
         self._starts.append(self._shelf.put(document))
         self._sizes.append(len(document))
-        self._statuses.append(_CODES[status])
+        number = self._numbers.get(checked)
+        self._checked.append(self._number(checked) if number is None else number)
         scores, costs, latencies = self._amounts
         scores.append(_nan if score is None else score)
         costs.append(_nan if cost is None else cost)
@@ -102,8 +98,6 @@ class TrialStore:
         outputs.append(UNKNOWN if answered is None else answered)
         self._priced.append(is_priced)
         self.numbers.append(0)
-        self._mixes.append(_number_of(mix, self._mix_numbers))
-        self._lost.append(_number_of(lost, self._lost_numbers) if lost else 0)
         if marks is not None:
             self._marks[place] = marks
         return place
@@ -112,27 +106,25 @@ class TrialStore:
         """All trials of a store that was only ever told by `take`, as plain values for another's `extend`."""
         return (
             self._shelf.get(0, sum(self._sizes)),
-            *(self._sizes.tobytes(), bytes(self._statuses), bytes(self._priced)),
+            *(self._sizes.tobytes(), bytes(self._priced)),
             tuple(each.tobytes() for each in self._arrays()),
-            *(tuple(self._mix_numbers), self._mixes.tobytes()),
-            *(tuple(tuple(map(tuple, each)) for each in self._lost_numbers), self._lost.tobytes()),
+            *(tuple(map(plain, self._known)), self._checked.tobytes()),
             self._marks,
         )
 
     def extend(self, packed: Packed) -> range:
         """Keeps the trials that another store packed, whose numbers are still to come; their places."""
-        documents, sizes, statuses, priced, figures, mixes, mix_of, lost, lost_of, marks = packed
+        documents, sizes, priced, figures, known, checked, marks = packed
         first, each_size = len(self._sizes), array("I", sizes)
         starts = accumulate(each_size, initial=self._shelf.put(documents))
         self._starts.extend(islice(starts, len(each_size)))
         self._sizes.extend(each_size)
-        self._statuses += statuses
         self._priced += priced
         for mine, theirs in zip(self._arrays(), figures, strict=True):
             mine.frombytes(theirs)
         self.numbers.frombytes(bytes(len(each_size) * self.numbers.itemsize))
-        self._mixes.extend(_renumbered(mixes, mix_of, self._mix_numbers))
-        self._lost.extend(_renumbered(lost, lost_of, self._lost_numbers))
+        numbers = [self._number(checked_of(each)) for each in known]
+        self._checked.extend(map(numbers.__getitem__, array("I", checked)))
         self._marks.update((first + place, mark) for place, mark in marks.items())
         return range(first, len(self._sizes))
 
@@ -142,12 +134,13 @@ class TrialStore:
     def document(self, place: int) -> bytes:
         """The whole document of a trial."""
         told = self._shelf.get(self._starts[place], self._sizes[place])
+        end = self._known[self._checked[place]].rows
         why = self.stale.get(place) if self.stale else None
         if why is not None:
             import orjson
 
             told = _TRACE + b'"stale":%b,' % orjson.dumps(why) + told[len(_TRACE) :]
-        return b'{"trial":%d,%b' % (self.numbers[place], told)
+        return b'{"trial":%d,%b%b' % (self.numbers[place], told, end)
 
     def trial(self, place: int) -> TrialResult:
         """A trial as its document tells of it, of a recording as it is."""
@@ -160,8 +153,8 @@ class TrialStore:
 
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
         """How some trials ended."""
-        codes = self._statuses
-        return [STATUSES[codes[place]] for place in places]
+        statuses = [each.status for each in self._known]
+        return [statuses[number] for number in self._checks(places)]
 
     def columns(self, names: Sequence[str], places: Sequence[int]) -> list[Sequence[Any]]:
         """Some figures of some trials, by the names they have in a trial."""
@@ -173,35 +166,28 @@ class TrialStore:
         """Whether the cost was to be computed, of some trials."""
         return [bool(self._priced[place]) for place in places]
 
-    def mixes(self, places: Sequence[int]) -> Iterator[int]:
-        """The numbers of what the checks of some trials found together, see `outcomes`."""
-        return map(self._mixes.__getitem__, places)
+    def often(self, places: Sequence[int]) -> Counter[int]:
+        """How many of some trials found what, as numbers for `outcomes_of` and `lost_of`."""
+        return Counter(self._checks(places))
 
-    def outcomes(self, mixes: Counter[int]) -> Counter[Outcome]:
-        """How often checks ended how, where such mixes were found so often."""
-        known = list(self._mix_numbers)
-        found: Counter[Outcome] = Counter()
-        for number, often in mixes.items():
-            for outcome in known[number]:
-                found[outcome] += often
-        return found
+    def outcomes_of(self, number: int) -> Sequence[Outcome]:
+        """How the checks ended that found what has this number."""
+        return self._known[number].outcomes
+
+    def lost_of(self, number: int) -> Sequence[Lost]:
+        """Those of them that did not pass."""
+        return self._known[number].lost
 
     def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
         """The checks that did not pass, of each of some trials."""
-        known = self._lost_known
-        if len(known) < len(self._lost_numbers):  # asked for scenario by scenario, made once
-            known[:] = [tuple(Lost(*each) for each in lost) for lost in self._lost_numbers]
-        return (known[self._lost[place]] for place in places)
+        return map(self.lost_of, self._checks(places))
 
+    def _checks(self, places: Sequence[int]) -> Iterator[int]:
+        return map(self._checked.__getitem__, places)
 
-def _number_of(value: Any, known: dict[Any, int]) -> int:
-    number = known.get(value)
-    if number is None:
-        number = known[value] = len(known)
-    return number
-
-
-def _renumbered(theirs: Sequence[Any], numbers: bytes, known: dict[Any, int]) -> Iterator[int]:
-    """Numbers of another store, each the place of a value in `theirs`, by the numbers that are known here."""
-    ours = [_number_of(value, known) for value in theirs]
-    return map(ours.__getitem__, array("I", numbers))
+    def _number(self, checked: Checked) -> int:
+        """What stands in the column for what was found; anything new gets the next number."""
+        number = self._numbers.setdefault(checked, len(self._known))
+        if number == len(self._known):
+            self._known.append(checked)
+        return number

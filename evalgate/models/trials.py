@@ -82,14 +82,16 @@ def priced(trials: Sequence[TrialResult]) -> list[bool]:
 def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
     """How often checks ended how in the trials of several scenarios."""
     found: Counter[Outcome] = Counter()
-    mixes: dict[TrialStore, Counter[int]] = {}
+    numbers: dict[TrialStore, Counter[int]] = {}
     for trials in several:
         if isinstance(trials, Trials):
-            mixes.setdefault(trials.store, Counter()).update(trials.store.mixes(trials.places))
+            numbers.setdefault(trials.store, Counter()).update(trials.store.often(trials.places))
         else:
             found.update(each.outcome for trial in trials for each in trial.assertions)
-    for store, often in mixes.items():
-        found.update(store.outcomes(often))
+    for store, counted in numbers.items():
+        for number, often in counted.items():
+            for outcome in store.outcomes_of(number):
+                found[outcome] += often
     return found
 
 
@@ -108,10 +110,18 @@ def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
     return (tuple(lost_among(trial.assertions)) for trial in trials)
 
 
+def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[Lost], int]]:
+    """The same for trials that lost alike, and how many did."""
+    if isinstance(trials, Trials):
+        store = trials.store
+        return ((store.lost_of(number), often) for number, often in store.often(trials.places).items())
+    return ((lost, 1) for lost in lost_in(trials))
+
+
 def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
     """The names of checks that did not pass."""
     if isinstance(trials, Trials):
-        return {each.name for lost in lost_in(trials) for each in lost}
+        return {each.name for lost, _ in lost_and_often(trials) for each in lost}
     return {each.name for trial in trials for each in trial.assertions if each.outcome in LOST}
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import repeat
 from math import fsum
 from typing import TYPE_CHECKING
 
 from evalgate.measures.means import DIGITS
 from evalgate.models.figures import LostCheck
-from evalgate.models.trials import lost_in
+from evalgate.models.trials import lost_and_often
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostChe
     """Every check of a suite that did not pass somewhere, by name and type, costliest first."""
     found: dict[tuple[str, str], _Tally] = {}
     for place, scenario in enumerate(scenarios):
-        for each in chain.from_iterable(lost_in(scenario.trials)):
-            tally = found.setdefault((each.name, each.type), _Tally([], set()))
-            tally.weights.append(each.weight)
-            tally.scenarios.add(place)
-            tally.is_required |= each.required
+        for lost, often in lost_and_often(scenario.trials):
+            for each in lost:
+                tally = found.setdefault((each.name, each.type), _Tally([], set()))
+                tally.weights.extend(repeat(each.weight, often))
+                tally.scenarios.add(place)
+                tally.is_required |= each.required
     return costliest(
         LostCheck(
             *(suite, name, kind, tally.is_required, len(tally.weights), len(tally.scenarios)),

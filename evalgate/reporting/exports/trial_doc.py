@@ -50,16 +50,24 @@ def trial_doc(trial: TrialResult) -> TrialDoc:
     return cast("TrialDoc", {"trial": trial.trial, **said})
 
 
-def trial_line(trial: TrialResult) -> bytes:
-    """The document of a trial as JSON, but for its first field, the number: that is known at the end only."""
+def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
+    """The document of a trial as JSON, but for its first field, the number: that is known at the end only.
+
+    Its end stands apart where other trials share it.
+    """
     import orjson
 
-    together = trial.together
+    together, calls = trial.together, _names_in(trial.tool_calls)
     if together is None or not together.is_shared:
-        rows: Any = [*map(_written, trial.assertions)]
-    elif (rows := together.told) is None:
-        rows = together.told = orjson.Fragment(orjson.dumps([*map(_written, trial.assertions)]))
-    return orjson.dumps(_said(trial, _names_in(trial.tool_calls), rows))[1:]
+        return orjson.dumps(_said(trial, calls, [*map(_written, trial.assertions)]))[1:], b""
+    if together.told is None:
+        together.told = orjson.dumps([*map(_written, trial.assertions)])
+        together.end = b',"assertions":%b}' % together.told
+    if trial.pricing is not None or trial.golden is not None:
+        return orjson.dumps(_said(trial, calls, orjson.Fragment(together.told)))[1:], b""
+    said = _said(trial, calls, None)
+    del said["assertions"]  # the last
+    return orjson.dumps(said)[1:-1], together.end
 
 
 def _names_in(calls: Sequence[str]) -> Any:
