@@ -153,8 +153,8 @@ class TrialStore:
 
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
         """How some trials ended."""
-        statuses = [each.status for each in self._known]
-        return [statuses[number] for number in self._checks(places)]
+        known = self._known
+        return [known[number].status for number in self._checks(places)]
 
     def columns(self, names: Sequence[str], places: Sequence[int]) -> list[Sequence[Any]]:
         """Some figures of some trials, by the names they have in a trial."""
