@@ -21,6 +21,21 @@ MOST_KEPT = 20
 """Rows of one outcome that an assertion keeps, as other traces may have the same."""
 
 
+class _Kept:
+    """Rows that an assertion had: most checks find the very same again and again.
+
+    `rows` are the first of each outcome, `row` is the one that came of `finding`, which came more than once.
+    """
+
+    __slots__ = ("finding", "row", "rows")
+
+    row: AssertionResult
+
+    def __init__(self) -> None:
+        self.finding: Finding | None = None
+        self.rows: dict[Outcome, dict[_Said, AssertionResult]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Assertion:
     """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking.
@@ -39,10 +54,7 @@ class Assertion:
     warning: str | None = None
     written: Any = None
     dimension: Dimension | None = None
-    kept: dict[Outcome, dict[_Said, AssertionResult]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    """The first rows of each outcome: most checks find the very same again and again."""
+    kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
 
     def find(self, trace: Trace) -> Finding:
         """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
@@ -57,15 +69,19 @@ class Assertion:
             found = self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
             found = _crashed(error)
+        kept = self.kept
+        if found is kept.finding:
+            return kept.row
         outcome, reason, evidence, score = found
-        rows = self.kept.get(outcome)
+        rows = kept.rows.get(outcome)
         if rows is None:
-            rows = self.kept[outcome] = {}
+            rows = kept.rows[outcome] = {}
         # Rows keep their evidence, so no other can have its identity; 1 and 1.0 are written differently.
         said = reason, id(evidence), score, score.__class__
         row = rows.get(said)
         if row is not None:
             row.is_shared = True
+            kept.finding, kept.row = found, row
             return row
         row = self._row(outcome, reason, evidence, score)
         if len(rows) < MOST_KEPT:

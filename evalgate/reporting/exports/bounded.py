@@ -14,6 +14,7 @@ NAME_LIMIT = 600
 MAX_DEPTH = 8
 MAX_ITEMS = 50
 _EVIDENCE_TEXT = 500
+MOST_NAMES = 1_000
 LONGEST_KNOWN = 2_000
 """Characters of a text that is remembered, as it may stand in many trials."""
 _LARGEST = 2**63 - 1
@@ -38,6 +39,21 @@ when_others_are_hidden(_known.cache_clear)
 def bounded_name(text: str) -> str:
     """An id, a path or a name."""
     return _bounded_text(text, NAME_LIMIT) if text[LONGEST_KNOWN:] else _known(text, NAME_LIMIT)
+
+
+def bounded_id(text: str) -> str:
+    """A name that no other has, so that it is not worth remembering."""
+    return _bounded_text(text, NAME_LIMIT)
+
+
+class Names(dict[str, str]):
+    """Names that stand in many trials, each bounded once; `Names()[name]` is what stands there for it."""
+
+    def __missing__(self, name: str) -> str:
+        clean = bounded_name(name)
+        if len(self) < MOST_NAMES and len(name) <= NAME_LIMIT:
+            self[name] = clean
+        return clean
 
 
 def maybe_name(text: str | None) -> str | None:

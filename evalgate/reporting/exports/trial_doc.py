@@ -9,8 +9,9 @@ from evalgate.measures.redaction import when_others_are_hidden
 from evalgate.models.trial_docs import TrialDocs
 from evalgate.models.trials import Trials
 from evalgate.reporting.exports.bounded import (
-    LONGEST_KNOWN,
+    Names,
     bounded_evidence,
+    bounded_id,
     bounded_name,
     bounded_text,
     maybe_name,
@@ -57,7 +58,7 @@ def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
     """
     import orjson
 
-    together, calls = trial.together, _names_in(trial.tool_calls)
+    together, calls = trial.together, names(trial.tool_calls)
     if together is None or not together.is_shared:
         return orjson.dumps(_said(trial, calls, [*map(_written, trial.assertions)]))[1:], b""
     if together.told is None:
@@ -68,11 +69,6 @@ def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
     said = _said(trial, calls, None)
     del said["assertions"]  # the last
     return orjson.dumps(said)[1:-1], together.end
-
-
-def _names_in(calls: Sequence[str]) -> Any:
-    is_usual = sum(map(len, calls)) <= LONGEST_KNOWN  # no call is without a name
-    return _written_names(tuple(calls)) if is_usual else names(calls)
 
 
 def _said(trial: TrialResult, calls: Any, assertions: Any) -> dict[str, Any]:
@@ -102,7 +98,7 @@ def _said(trial: TrialResult, calls: Any, assertions: Any) -> dict[str, Any]:
 def _trace_doc(trace: TraceRef) -> TraceDoc:
     """Which recording it is; why it is stale stands first, as one may learn of that later."""
     document: TraceDoc = {
-        "id": maybe_name(trace.id),
+        "id": None if trace.id is None else bounded_id(trace.id),
         "path": bounded_name(trace.path),
         "format": trace.format,
         "sha256": trace.sha256,
@@ -148,18 +144,11 @@ def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:
 
 def names(calls: Sequence[str]) -> list[str]:
     """The names of some calls."""
-    return [bounded_name(name) for name in calls[:MAX_CALLS]]
+    return list(map(_NAMES.__getitem__, calls[:MAX_CALLS]))
 
 
-@lru_cache(maxsize=1_024)
-def _written_names(calls: tuple[str, ...]) -> Fragment:
-    """Names that all trials share which made the same calls."""
-    import orjson
-
-    return orjson.Fragment(orjson.dumps(names(calls)))
-
-
-when_others_are_hidden(_written_names.cache_clear)
+_NAMES = Names()
+when_others_are_hidden(_NAMES.clear)
 
 
 def _pricing_doc(pricing: Pricing) -> PricingDoc:
