@@ -157,7 +157,7 @@ def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
     assertion = compiled({"type": "latency_limit", "max_seconds": 1})
     for seconds in range(2, 1_000):
         assertion.assess(make_trace(latency_seconds=seconds))
-    assert {outcome: len(rows) for outcome, rows in assertion.kept.items()} == {"failed": MOST_KEPT}
+    assert {outcome: len(rows) for outcome, rows in assertion.kept.rows.items()} == {"failed": MOST_KEPT}
     passed = assertion.assess(fine(1))
     assert assertion.assess(fine(1)) is passed
 
