@@ -9,13 +9,16 @@ from evalgate.measures.json_values import shorten
 
 if TYPE_CHECKING:
     from evalgate.evaluators.called import Called
+    from evalgate.evaluators.called_names import CalledNames
     from evalgate.evaluators.steps import Steps
     from evalgate.measures.step_plans import Alignment
 
 _ROWS, _NAME = 2 * SHOWN, 1_000
 
 
-def reason(found: Alignment, steps: Steps, calls: Called, *, closed: bool, ordered: bool) -> str:
+def reason(
+    found: Alignment, steps: Steps, calls: Called | CalledNames, *, closed: bool, ordered: bool
+) -> str:
     """The first divergence, what is missing, where `closed` what is too much, then the alignment."""
     parts = []
     if found.missing:
@@ -32,7 +35,7 @@ def reason(found: Alignment, steps: Steps, calls: Called, *, closed: bool, order
     return "; ".join(parts)
 
 
-def _divergence(found: Alignment, steps: Steps, calls: Called, *, ordered: bool) -> str:
+def _divergence(found: Alignment, steps: Steps, calls: Called | CalledNames, *, ordered: bool) -> str:
     """The first step without a call, and the call that comes nearest to it."""
     slot = found.missing[0]
     expected = f"step {slot + 1}: expected {steps.text(slot)}"
@@ -56,7 +59,9 @@ def _place(found: Alignment, slot: int) -> int:
     return place
 
 
-def _nearest(found: Alignment, steps: Steps, calls: Called, slot: int, place: int) -> tuple[int, str] | None:
+def _nearest(
+    found: Alignment, steps: Steps, calls: Called | CalledNames, slot: int, place: int
+) -> tuple[int, str] | None:
     """A call of the step's tool that nothing else took, and what is wrong with it."""
     kind = steps.plan.slots[slot].kind
     for at in sorted(found.extra, key=lambda at: (at < place, at)):
@@ -65,7 +70,7 @@ def _nearest(found: Alignment, steps: Steps, calls: Called, slot: int, place: in
     return None
 
 
-def _alignment(found: Alignment, steps: Steps, calls: Called) -> str:
+def _alignment(found: Alignment, steps: Steps, calls: Called | CalledNames) -> str:
     told = []
     for slot, at in found.rows[:_ROWS]:
         if slot is None and at is not None:
@@ -76,7 +81,7 @@ def _alignment(found: Alignment, steps: Steps, calls: Called) -> str:
     return ", ".join([*told, f"{more} more"] if more > 0 else told)
 
 
-def evidence(found: Alignment, steps: Steps, calls: Called) -> dict[str, Any]:
+def evidence(found: Alignment, steps: Steps, calls: Called | CalledNames) -> dict[str, Any]:
     """The alignment as rows [expected or null, called or null]."""
     rows = [
         [None if slot is None else steps.text(slot), None if at is None else shorten(calls.name(at), _NAME)]

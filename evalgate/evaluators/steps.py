@@ -146,14 +146,18 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A whole sequence, ready to judge: `kinds` are the different demands, each with its alternatives."""
+    """A whole sequence, ready to judge: `kinds` are the different demands, each with its alternatives.
+
+    `texts` tell each kind in a few words.
+    """
 
     plan: Plan
     kinds: Sequence[Sequence[Wanted]]
+    texts: Sequence[str]
 
     def text(self, slot: int) -> str:
         """A step in a few words."""
-        return " or ".join(wanted.text for wanted in self.kinds[self.plan.slots[slot].kind])
+        return self.texts[self.plan.slots[slot].kind]
 
     @property
     def names(self) -> list[str] | None:
@@ -191,7 +195,8 @@ def compile_steps(sequence: Sequence[Any]) -> Steps:
             slots.append(Slot(known[key], not isinstance(step, str) and step.optional))
     if len(slots) > MAX_STEPS:
         raise FlawedError("sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}")
-    return Steps(Plan(slots, segments), kinds)
+    texts = [" or ".join(wanted.text for wanted in kind) for kind in kinds]
+    return Steps(Plan(slots, segments), kinds, texts)
 
 
 def _alternatives(step: str | Step | Choice, path: Path) -> list[Wanted]:

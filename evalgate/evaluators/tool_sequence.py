@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator, Field
 from evalgate.evaluators.called import Called
+from evalgate.evaluators.called_names import CalledNames
 from evalgate.evaluators.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.flaws import FlawedError
 from evalgate.evaluators.sequence_reason import evidence, reason
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.models.run import Outcome
-    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.models.trace import Trace
 
 MAX_COMPARISONS = 150_000
 """Comparisons of a step and a call, about a second of work. Only what can't be looked up is compared."""
@@ -80,7 +81,10 @@ class ToolSequence(Evaluator):
                 # Where nothing was judged so, a second look would find what the first one found.
                 if calls.has_judged(level) and self._fits_at(level, steps, calls):
                     return _undecided(calls)
-            return _TOO_MUCH if calls.effort.ran_out else self._failed(steps, calls)
+            if calls.effort.ran_out:
+                return _TOO_MUCH
+            calls.level, calls.effort = MATCHES, Effort(COMPARED)
+            return self._failed(steps, calls)
 
         return check if steps.names is None else self._by_names(steps.names, steps, passed)
 
@@ -90,6 +94,7 @@ class ToolSequence(Evaluator):
         Most traces fit, which needs no look-up of any call, and the others fail in few ways.
         """
         names_fit, known = self._names_fit(), dict[tuple[str, ...], Finding]()
+        tools = [kind[0].tool for kind in steps.kinds]
 
         def check(trace: Trace) -> Finding:
             called = trace.called
@@ -98,8 +103,7 @@ class ToolSequence(Evaluator):
             way = tuple(called)
             found = known.get(way)
             if found is None:
-                calls = [cast("ToolCall", {"name": name}) for name in called]
-                found = self._failed(steps, Called(calls, steps.kinds, MAX_COMPARISONS))
+                found = self._failed(steps, CalledNames(called, tools, Effort(COMPARED)))
                 is_usual = len(way) <= MOST_REMEMBERED and sum(map(len, way)) <= LONGEST_REMEMBERED
                 if is_usual and len(known) < MOST_WAYS:
                     known[way] = found
@@ -134,12 +138,11 @@ class ToolSequence(Evaluator):
         calls.level = level
         return not calls.effort.ran_out and self._fits(steps, calls)
 
-    def _failed(self, steps: Steps, calls: Called) -> Finding:
+    def _failed(self, steps: Steps, calls: Called | CalledNames) -> Finding:
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]
             return Finding("failed", f"no tool calls made, expected {listed(texts)}")
-        calls.level, calls.effort = MATCHES, Effort(COMPARED)
         ordered = self.mode != "any_order"
         found = (align_in_order if ordered else align_bag)(steps.plan, calls)
         told = reason(found, steps, calls, closed=self._is_closed, ordered=ordered)

@@ -246,8 +246,10 @@ def _best(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict
     for i in range(len(order) - 1, -1, -1):
         row, below, gain, fit = best[i], best[i + 1], gains[i], fits[i]
         for j in range(len(places) - 1, -1, -1):
-            most = max(below[j], row[j + 1])
-            row[j] = max(most, gain + below[j + 1]) if places[j] in fit else most
+            most = below[j] if below[j] > row[j + 1] else row[j + 1]
+            if places[j] in fit and gain + below[j + 1] > most:
+                most = gain + below[j + 1]
+            row[j] = most
     pairs, i, j = {}, 0, 0
     while i < len(order) and j < len(places):
         if places[j] in fits[i] and best[i][j] == gains[i] + best[i + 1][j + 1]:
