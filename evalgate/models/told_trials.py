@@ -83,6 +83,7 @@ class Teller:
     def __init__(self, tell: Tell, name: Callable[[str], str]) -> None:
         self._tell, self._name = tell, name
         self._shared: dict[tuple[int, bool], tuple[Checked, Together]] = {}  # by identity, kept beside it
+        self._usual: Marks | None = None  # the last that a document tells as they are
 
     def __call__(self, trial: TrialResult) -> ToldTrial:
         """What is kept of one trial."""
@@ -103,9 +104,12 @@ class Teller:
 
     def _untold(self, trace: TraceRef) -> Marks | None:
         marks = trace.path, trace.commit, trace.agent_hash, trace.recorded_at
+        if marks == self._usual:
+            return None
         for mark in marks:
             if mark is not None and self._name(mark) != mark:
                 return marks
+        self._usual = marks
         return None
 
     def _checked(self, trial: TrialResult, rows: bytes) -> tuple[Checked, Together | None]:

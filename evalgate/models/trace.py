@@ -197,8 +197,10 @@ UNKNOWN: dict[str, Callable[[], object]] = {
     "cost": unknown_cost,
     "latency": unknown_latency,
     "metadata": dict,
+    **dict.fromkeys(("tool_definitions", "llm_calls", "evaluations", "tags"), list),
+    **dict.fromkeys(("conversation_id", "name", "agent", "error"), lambda: None),
 }
-"""What most traces tell; of one that does not it is made when somebody asks."""
+"""What most traces tell, or few are asked for; of one that does not tell it is made when somebody asks."""
 
 
 @dataclass(slots=True)
@@ -257,14 +259,13 @@ class Trace:
     @classmethod
     def unread(cls, glance: Glance, source: Source) -> Trace:
         """A trace of which nothing is known but what one look at its conversation tells."""
-        made = cls.__new__(cls)  # naming every field, to leave six of them out, takes three times as long
+        made = cls.__new__(cls)  # naming every field, to leave many of them out, takes three times as long
         made.glance, made.source, made.trace_id, made.status = glance, source, "", "ok"
         made.response, made.system_instructions = glance.response, glance.instructions
-        made.scenario_id = made.trial = made.conversation_id = made.name = made.agent = None
-        made.provider = made.model = made.error = made.finish_reason = made.started_at = made.ended_at = None
-        made.commit = made.agent_hash = made.kept_view = made.pricing = made.baseline = None
-        made.tool_definitions, made.llm_calls, made.evaluations = [], [], []
-        made.tags, made.warnings = [], []
+        made.scenario_id = made.trial = made.provider = made.model = made.finish_reason = None
+        made.started_at = made.ended_at = made.commit = made.agent_hash = None
+        made.kept_view = made.pricing = made.baseline = None
+        made.warnings = []
         return made
 
     @property

@@ -66,14 +66,13 @@ def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
         together.end = b',"assertions":%b}' % together.told
     if trial.pricing is not None or trial.golden is not None:
         return orjson.dumps(_said(trial, calls, orjson.Fragment(together.told)))[1:], b""
-    said = _said(trial, calls, None)
-    del said["assertions"]  # the last
-    return orjson.dumps(said)[1:-1], together.end
+    return orjson.dumps(_opening(trial, calls))[1:-1], together.end
 
 
-def _said(trial: TrialResult, calls: Any, assertions: Any) -> dict[str, Any]:
+def _opening(trial: TrialResult, calls: list[str]) -> dict[str, Any]:
+    """What is told of a trial before its assertions."""
     reason = trial.reason
-    document: dict[str, Any] = {
+    return {
         "trace": _trace_doc(trial.trace),
         "status": trial.status,
         "score": trial.score,
@@ -84,8 +83,12 @@ def _said(trial: TrialResult, calls: Any, assertions: Any) -> dict[str, Any]:
         "output_tokens": whole(trial.output_tokens),
         "tool_calls": calls,
         "reason": None if reason is None else bounded_text(reason),
-        "assertions": assertions,
     }
+
+
+def _said(trial: TrialResult, calls: list[str], assertions: Any) -> dict[str, Any]:
+    document = _opening(trial, calls)
+    document["assertions"] = assertions
     if trial.pricing is not None:
         document["pricing"] = _pricing_doc(trial.pricing)
     if trial.golden is not None:
