@@ -57,6 +57,7 @@ class _Gathered:
     """
 
     claim: Claim | None
+    key: ScenarioKey | None = None
     earlier: Before | None = None  # in the baseline
     places: array[int] = field(default_factory=partial(array, "Q"))
     whole: list[TrialResult] = field(default_factory=list)
@@ -124,8 +125,8 @@ class SuiteEvaluation:
             record.baseline = home.earlier
             trial = judge_trace(record, claim, self._known)
             self._keep(home, trial, record.trial, record.started_at)
-            if home.earlier is not None:
-                self._witness.see(self._key(claim), record, trial)
+            if home.key is not None and home.earlier is not None:
+                self._witness.see(home.key, record, trial)
 
     def take(self, found: JudgedRecord) -> Option | None:
         """Takes in a record that was judged elsewhere; the option that it comes under, None where none.
@@ -188,7 +189,7 @@ class SuiteEvaluation:
         key = self._key(claim)
         home = self._gathered.get(key)
         if home is None:
-            home = self._gathered[key] = _Gathered(claim, self._earlier.of(key))
+            home = self._gathered[key] = _Gathered(claim, key, self._earlier.of(key))
         claim.home = home
         return home
 
