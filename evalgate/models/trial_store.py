@@ -16,7 +16,7 @@ from evalgate.models.column import UNKNOWN, Column, figure
 from evalgate.models.told_trials import Checked, Lost, ToldTrial, checked_of, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.models.run import Outcome, TrialResult, TrialStatus
     from evalgate.models.told_trials import Marks
@@ -166,7 +166,7 @@ class TrialStore:
         """Whether the cost was to be computed, of some trials."""
         return [bool(self._priced[place]) for place in places]
 
-    def often(self, places: Sequence[int]) -> Counter[int]:
+    def often(self, places: Iterable[int]) -> Counter[int]:
         """How many of some trials found what, as numbers for `outcomes_of` and `lost_of`."""
         return Counter(self._checks(places))
 
@@ -182,7 +182,7 @@ class TrialStore:
         """The checks that did not pass, of each of some trials."""
         return map(self.lost_of, self._checks(places))
 
-    def _checks(self, places: Sequence[int]) -> Iterator[int]:
+    def _checks(self, places: Iterable[int]) -> Iterator[int]:
         return map(self._checked.__getitem__, places)
 
     def _number(self, checked: Checked) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 from evalgate.models.run import Outcome, TrialResult, TrialStatus
@@ -82,14 +83,14 @@ def priced(trials: Sequence[TrialResult]) -> list[bool]:
 def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
     """How often checks ended how in the trials of several scenarios."""
     found: Counter[Outcome] = Counter()
-    numbers: dict[TrialStore, Counter[int]] = {}
+    kept: dict[TrialStore, list[Sequence[int]]] = {}
     for trials in several:
         if isinstance(trials, Trials):
-            numbers.setdefault(trials.store, Counter()).update(trials.store.often(trials.places))
+            kept.setdefault(trials.store, []).append(trials.places)
         else:
             found.update(each.outcome for trial in trials for each in trial.assertions)
-    for store, counted in numbers.items():
-        for number, often in counted.items():
+    for store, places in kept.items():
+        for number, often in store.often(chain.from_iterable(places)).items():
             for outcome in store.outcomes_of(number):
                 found[outcome] += often
     return found
@@ -112,7 +113,7 @@ def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
 
 def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[Lost], int]]:
     """The same for trials that lost alike, and how many did."""
-    if isinstance(trials, Trials):
+    if isinstance(trials, Trials) and len(trials) > 1:
         store = trials.store
         return ((store.lost_of(number), often) for number, often in store.often(trials.places).items())
     return ((lost, 1) for lost in lost_in(trials))
