@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.evaluators.called import Called
+from evalgate.evaluators.called_names import CalledNames
 from evalgate.evaluators.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
 from evalgate.evaluators.tool_sequence import ToolSequence
+from evalgate.measures.effort import Effort
 
 if TYPE_CHECKING:
     from evalgate.models.trace import ToolCall
@@ -69,3 +71,23 @@ def test_candidates__leave_out_no_call_that_a_step_accepts(raw: list[Any], calls
             assert best == DIFFERS or at in candidates
             for found.level in (MATCHES, UNKNOWN, BROKEN):
                 assert found.accepts(kind, at) == (best <= found.level)
+
+
+NAMES = st.sampled_from(["a", "ab", "b", "a" * 70])
+
+
+@given(
+    st.lists(NAMES | st.builds(lambda tool: {"tool": tool}, NAMES), max_size=5), st.lists(NAMES, max_size=9)
+)
+def test_names__are_told_as_calls_of_these_names_are(raw: list[Any], names: list[str]) -> None:
+    written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": raw})
+    kinds = compile_steps(written.sequence).kinds
+    general = Called([make_call(name) for name in names], kinds, 10**6)
+    by_names = CalledNames(names, [kind[0].tool for kind in kinds], Effort(10**6))
+    assert by_names.count == general.count
+    for kind in range(len(kinds)):
+        assert list(by_names.candidates(kind)) == list(general.candidates(kind))
+        for at in range(len(names)):
+            assert by_names.name(at) == general.name(at)
+            assert by_names.accepts(kind, at) == general.accepts(kind, at)
+            assert by_names.difference(kind, at) == general.difference(kind, at)

@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import kept
 
-from evalgate.models.run import AssertionResult, TraceRef, TrialResult
+from evalgate.models.run import AssertionResult, Together, TraceRef, TrialResult
+from evalgate.models.told_trials import Lost
 from evalgate.models.trial_store import Memory
 from evalgate.models.trials import (
     Trials,
     column,
     having,
+    lost_and_often,
     lost_in,
     make_stale,
     names_of_bad,
@@ -135,6 +137,42 @@ def test_a_row_that_trials_share_is_told_once_and_says_the_same():
     for trial in trials:
         trial.assertions = [shared]
     assert list(trial_docs(kept(trials))) == [trial_doc(trial) for trial in trials]
+
+
+def priced_trial(number: int, together: Together) -> TrialResult:
+    trial = a_trial(number)
+    trial.assertions, trial.together = together.assertions, together
+    trial.pricing = {
+        "table": "prices",
+        "usd": 0.5,
+        "known_usd": 0.5,
+        "recorded_usd": 0.0,
+        "missing_models": [],
+        "usage": None,
+    }
+    return trial
+
+
+def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
+    """A cost that was computed is told behind it, so such a document is kept whole."""
+    shared = AssertionResult("a", "jmespath", "failed", 0.5, 2.0, False, "as it is", is_shared=True)
+    together = Together([shared], "passed", 0.5, is_shared=True)
+    trials = [a_trial(0), priced_trial(1, together), a_trial(2), a_trial(3)]
+    for trial in (trials[0], trials[2]):
+        trial.assertions, trial.together = [shared], together
+    told = [trial_doc(trial) for trial in trials]
+    small = kept(trials)
+    assert [json.loads(each) for each in small.documents()] == told
+    assert list(small.documents()) == [small.document(place) for place in range(len(trials))]
+    assert [b"assertions" in small.store.packed()[0], together.end != b""] == [True, True]
+    again = kept([]).store
+    places = again.extend(marshal.loads(marshal.dumps(small.store.packed())))  # noqa: S302  (our own bytes)
+    again.numbers[:] = small.store.numbers
+    assert list(Trials(again, places).documents()) == list(small.documents())
+    assert sorted(lost_and_often(small), key=str) == sorted(
+        [((Lost("a", "jmespath", False, 1.0),), 2), ((Lost("a", "jmespath", False, 1.0),), 1), ((), 1)],
+        key=str,
+    )
 
 
 @pytest.mark.parametrize("size", [0, 1, 5])

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from evalgate.measures.own_secrets import HiddenText, OwnSecrets
 from evalgate.measures.patterns import Pattern
 from evalgate.measures.redaction import hide, hide_too, redact_value
-from evalgate.reporting.exports.bounded import bounded_evidence, bounded_name, bounded_text
+from evalgate.reporting.exports.bounded import (
+    MOST_NAMES,
+    Names,
+    bounded_evidence,
+    bounded_id,
+    bounded_name,
+    bounded_text,
+)
+from evalgate.reporting.exports.trial_doc import names
 
 TOKEN = "ghp_" + "a1B2" * 9
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
@@ -21,6 +29,19 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=12,
 )
+
+
+def told_call(name: str) -> str:
+    return names([name])[0]
+
+
+def test_names_are_remembered_in_bounded_number_and_size():
+    known = Names()
+    assert known["n" * 700] == bounded_name("n" * 700)
+    for number in range(2 * MOST_NAMES):
+        assert known[f"n{number}"] == f"n{number}"
+    assert len(known) == MOST_NAMES
+    assert max(map(len, known)) < 100
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +63,8 @@ def test_evidence_under_a_name_like_password_is_hidden_however_the_name_is_writt
 
 
 @pytest.mark.parametrize(
-    "told", [bounded_text, bounded_name, lambda text: bounded_evidence({"a": text})["a"]]
+    "told",
+    [bounded_text, bounded_name, bounded_id, told_call, lambda text: bounded_evidence({"a": text})["a"]],
 )
 def test_what_is_hidden_later_is_hidden_from_then_on(told):
     assert told("order ABC123 of 2026") == "order ABC123 of 2026"

@@ -1,0 +1,70 @@
+"""Trials that come as columns stand where they would have stood one by one."""
+
+from __future__ import annotations
+
+import marshal
+
+from builders import make_trace
+from fakes.core import make_tools
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.adapters.terminal import Quiet
+from evalgate.application.batch_judge import BatchJudge, Task
+from evalgate.application.evaluate import TraceChoice, evaluate
+from evalgate.application.suite_evaluation import SuiteEvaluation
+from evalgate.application.told_block import Block, is_block
+from evalgate.models.run import Run
+from evalgate.ports.batches import Batch
+
+SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{path: model, eq: m}]}]\n"
+TOLD = st.tuples(
+    st.sampled_from(["a", "b"]),
+    st.none() | st.integers(0, 3),
+    st.none() | st.sampled_from(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]),
+)
+
+
+class Listed:
+    """Traces that are there already, as a batch or as all there are."""
+
+    size, parts = 0, ()
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(
+            [
+                make_trace(scenario_id=name, trial=number, started_at=started, trace_id=f"t{place}")
+                for place, (name, number, started) in self.rows
+            ]
+        )
+
+    def read(self, patterns, base, form):
+        return iter(self)
+
+    def open_batch(self, batch, form):
+        return self
+
+
+def documents(run: Run) -> list[list[bytes]]:
+    return [list(scenario.trials.documents()) for suite in run.suites for scenario in suite.scenarios]
+
+
+@given(st.lists(st.lists(TOLD, max_size=4), max_size=4))
+def test_blocks_of_trials_make_what_their_records_make(blocks):
+    numbered = iter(range(99))
+    rows = [[(next(numbered), told) for told in block] for block in blocks]
+    configuration = make_tools(SUITE).suites.load([])
+    whole = evaluate(
+        configuration, Listed([row for block in rows for row in block]), TraceChoice(), Quiet(), None
+    )
+    evaluation = SuiteEvaluation(configuration.suites[0], TraceChoice().earlier)
+    for block in rows:
+        sent = BatchJudge(configuration, TraceChoice(), Listed(block), lambda _: b"")(Task(0, Batch()))
+        found = marshal.loads(sent)["records"]  # noqa: S302  (our own bytes)
+        assert all(map(is_block, found))
+        for each in found:
+            evaluation.take_all(Block._make(each))
+    assert documents(Run([evaluation.result()])) == documents(whole)
