@@ -9,7 +9,7 @@ from evalgate.application.behaviour import is_worse
 from evalgate.application.claims import Claims
 from evalgate.application.packing import Packer
 from evalgate.application.pricing import Pricer
-from evalgate.application.suite_evaluation import damaged_trial, judge_trace, named, ref_of
+from evalgate.application.suite_evaluation import Known, damaged_trial, judge_trace, named, ref_of
 from evalgate.application.told_block import BlockWriter
 from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import InvalidInput
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evalgate.application.claims import Candidate
     from evalgate.application.earlier import Before, Earlier
     from evalgate.application.evaluate import TraceChoice
-    from evalgate.application.suite_evaluation import Known
     from evalgate.models.run import TrialResult
     from evalgate.models.told_trials import ToldTrial
     from evalgate.models.trace import TraceRecord
@@ -167,7 +166,7 @@ class _SuiteJudge:
         self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
         self._claims = Claims(suite)
         self._tell = Teller(trial_line, bounded_name) if tells else None
-        self._known: Known = {}
+        self._known = Known()
         self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
 
     def begin(self) -> None:

@@ -11,11 +11,11 @@ from evalgate.application.behaviour import Witness
 from evalgate.application.claims import Candidate, Claims
 from evalgate.application.numbering import numbered
 from evalgate.application.stored_trial import trial_of
-from evalgate.application.told_block import NO_NUMBER
 from evalgate.application.trace_warnings import place_of
 from evalgate.evaluators.looking import looking
 from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
+from evalgate.models.column import UNKNOWN, figure
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.told_trials import Teller, ToldTrial
@@ -48,6 +48,24 @@ MOST_ROWS = 10_000
 """Rows of results that are kept because trials may share them: a trial has one of each check."""
 
 
+class Known:
+    """Results that trials share, by their identity and the threshold they are held against."""
+
+    __slots__ = ("_results", "_rows", "get")
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[float | int, ...], Together] = {}
+        self._rows = 0
+        self.get = self._results.get
+
+    def keep(self, key: tuple[float | int, ...], found: Together) -> None:
+        """Keeps results that others may share, while there is room."""
+        if self._rows < MOST_ROWS and all(row.is_shared for row in found.assertions):
+            found.is_shared = True
+            self._results[key] = found
+            self._rows += len(found.assertions)
+
+
 @dataclass(slots=True)
 class _Gathered:
     """The trials of one reported scenario, in the order they were read.
@@ -75,9 +93,9 @@ class _Gathered:
         """The trials in their order, each with its number."""
         if len(self.recorded) == len(self.places) == 1:
             number = self.recorded[0]
-            store.numbers[self.places[0]] = 0 if number == NO_NUMBER else number
+            store.numbers[self.places[0]] = 0 if number == UNKNOWN else number
             return Trials(store, self.places)
-        recorded = [None if number == NO_NUMBER else number for number in self.recorded]
+        recorded = list(map(figure, self.recorded))
         order, numbers = numbered(recorded, self.started or [None] * len(recorded))
         if self.whole:
             found = [self.whole[place] for place in order]
@@ -100,7 +118,7 @@ class SuiteEvaluation:
         self._store, self._tell = TrialStore(shelf or Memory(), trial_of), Teller(trial_line, bounded_name)
         self._earlier, self._witness = earlier, witness or Witness()
         self._claims = Claims(suite)
-        self._known: Known = {}
+        self._known = Known()
         self._gathered: dict[ScenarioKey, _Gathered] = {}
         self._homes: dict[tuple[int, str | None], _Gathered] = {}  # of blocks, by place in the suite and id
         self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
@@ -156,15 +174,9 @@ class SuiteEvaluation:
         self._traces += len(block.owners)
         homes = [self._home(place, id_) for place, id_ in block.scenarios]
         places = self._store.extend(block.trials)
-        if block.started is None and not any(home.started for home in homes):
-            takers = [(home.places.append, home.recorded.append) for home in homes]
-            for place, owner, recorded in zip(places, block.owners, block.recorded, strict=True):
-                take, note = takers[owner]
-                take(place)
-                note(recorded)
-            return
+        started = block.started or repeat(None, len(places))
         for place, owner, recorded, started_at in zip(
-            places, block.owners, block.recorded, block.started or repeat(None, len(places)), strict=True
+            places, block.owners, block.recorded, started, strict=True
         ):
             homes[owner].note(recorded, started_at)
             homes[owner].places.append(place)
@@ -206,7 +218,7 @@ class SuiteEvaluation:
     def _keep(
         self, home: _Gathered, trial: TrialResult | ToldTrial, recorded: int | None, started_at: str | None
     ) -> None:
-        home.note(NO_NUMBER if recorded is None else recorded, started_at)
+        home.note(UNKNOWN if recorded is None else recorded, started_at)
         if isinstance(trial, ToldTrial):
             home.places.append(self._store.take(trial))
         elif home.claim is not None and home.claim.scenario.golden is not None:
@@ -227,8 +239,7 @@ class SuiteEvaluation:
             # it would be nobody knows: there it stays a scenario of its own.
             if claim.variant is None and (damaged := self._damaged.pop(claim.id, None)) is not None:
                 for place, number in zip(damaged.places, damaged.recorded, strict=True):
-                    trial = self._store.trial(place)
-                    self._keep(gathered, trial, None if number == NO_NUMBER else number, None)
+                    self._keep(gathered, self._store.trial(place), figure(number), None)
             scenario = _scenario_result(claim, gathered.trials(self._store))
             if scenario is None:
                 found.skipped += 1
@@ -284,10 +295,6 @@ def damaged_trial(record: DamagedTrace) -> TrialResult:
     )
 
 
-Known = dict[tuple[float | int, ...], Together]
-"""Results that trials share, by their identity and the threshold they are held against."""
-
-
 def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
     """One trace under one scenario; what many trials have in common is found once."""
     scenario = claim.scenario
@@ -296,9 +303,7 @@ def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
     found = known.get(key)
     if found is None:
         found = Together(rows, *score_trial(rows, scenario.threshold))
-        if len(known) * len(rows) < MOST_ROWS and all(row.is_shared for row in rows):
-            found.is_shared = True
-            known[key] = found
+        known.keep(key, found)
     latency_ms, usage = trace.latency["total_ms"], trace.usage
     return TrialResult(
         0,

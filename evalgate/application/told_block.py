@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.stored_trial import trial_of
+from evalgate.models.column import UNKNOWN
 from evalgate.models.trial_store import Memory, TrialStore
 
 if TYPE_CHECKING:
@@ -14,15 +15,12 @@ if TYPE_CHECKING:
     from evalgate.models.trial_store import Packed
 
 
-NO_NUMBER = -(2**63)
-"""Stands for the number of a trial that has none of its own."""
-
-
 class Block(NamedTuple):
     """Some trials, in the order in which their records were read.
 
     `owners` says whose each is, by its place in `scenarios`: places in the suite, with the id of the records.
-    `recorded` are the trials' own numbers, `started` is None where no record says when it began.
+    `recorded` are the trials' own numbers, UNKNOWN of one without; `started` is None where no record says when it
+    began.
     """
 
     scenarios: Sequence[tuple[int, str | None]]
@@ -51,7 +49,7 @@ class BlockWriter:
     ) -> None:
         """One more trial."""
         self._owners.append(self._scenarios.setdefault(scenario, len(self._scenarios)))
-        self._recorded.append(NO_NUMBER if recorded is None else recorded)
+        self._recorded.append(UNKNOWN if recorded is None else recorded)
         self._started.append(started_at)
         self._store.take(told)
 

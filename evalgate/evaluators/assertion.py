@@ -24,7 +24,7 @@ MOST_KEPT = 20
 class _Kept:
     """Rows that an assertion had: most checks find the very same again and again.
 
-    `rows` are the first of each outcome, `row` is the one that came of `finding`, which came more than once.
+    `rows` are the first of each outcome; `row` is the last that was found again, for `finding`.
     """
 
     __slots__ = ("finding", "row", "rows")

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
 
 
 class CalledNames:
-    """What `called.Called` tells of such calls, by looking at them; `tools` has the name of each kind."""
+    """What `called.Called` tells of such calls; `tools` has the name of each kind."""
 
-    __slots__ = ("_names", "_tools", "count", "effort")
+    __slots__ = ("_names", "_places", "_tools", "count", "effort")
 
     def __init__(self, names: Sequence[str], tools: Sequence[str], effort: Effort) -> None:
         self._names, self._tools = names, tools
         self.count, self.effort = len(names), effort
+        self._places: dict[str, list[int]] = {}
+        for at, name in enumerate(names):
+            self._places.setdefault(name, []).append(at)
 
     def name(self, at: int) -> str:
         """The tool of a call."""
@@ -25,8 +28,7 @@ class CalledNames:
 
     def candidates(self, kind: int) -> Sequence[int]:
         """Where calls of the kind's tool stand."""
-        tool = self._tools[kind]
-        return [at for at, name in enumerate(self._names) if name == tool]
+        return self._places.get(self._tools[kind], ())
 
     def accepts(self, kind: int, at: int) -> bool:
         """True where it is the kind's tool."""

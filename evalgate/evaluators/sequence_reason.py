@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evalgate.evaluators.tools import SHOWN, listed
 from evalgate.measures.json_values import shorten
+from evalgate.measures.step_plans import Calls
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.called import Called
-    from evalgate.evaluators.called_names import CalledNames
     from evalgate.evaluators.steps import Steps
     from evalgate.measures.step_plans import Alignment
 
 _ROWS, _NAME = 2 * SHOWN, 1_000
 
 
-def reason(
-    found: Alignment, steps: Steps, calls: Called | CalledNames, *, closed: bool, ordered: bool
-) -> str:
+class NamedCalls(Calls, Protocol):
+    """The calls of one trace, with what can be said of them."""
+
+    def name(self, at: int) -> str:
+        """The tool of a call."""
+
+    def difference(self, kind: int, at: int) -> str | None:
+        """What is wrong with a call of one of the kind's tools; None where it is another tool."""
+
+
+def reason(found: Alignment, steps: Steps, calls: NamedCalls, *, closed: bool, ordered: bool) -> str:
     """The first divergence, what is missing, where `closed` what is too much, then the alignment."""
     parts = []
     if found.missing:
@@ -35,7 +42,7 @@ def reason(
     return "; ".join(parts)
 
 
-def _divergence(found: Alignment, steps: Steps, calls: Called | CalledNames, *, ordered: bool) -> str:
+def _divergence(found: Alignment, steps: Steps, calls: NamedCalls, *, ordered: bool) -> str:
     """The first step without a call, and the call that comes nearest to it."""
     slot = found.missing[0]
     expected = f"step {slot + 1}: expected {steps.text(slot)}"
@@ -60,7 +67,7 @@ def _place(found: Alignment, slot: int) -> int:
 
 
 def _nearest(
-    found: Alignment, steps: Steps, calls: Called | CalledNames, slot: int, place: int
+    found: Alignment, steps: Steps, calls: NamedCalls, slot: int, place: int
 ) -> tuple[int, str] | None:
     """A call of the step's tool that nothing else took, and what is wrong with it."""
     kind = steps.plan.slots[slot].kind
@@ -70,7 +77,7 @@ def _nearest(
     return None
 
 
-def _alignment(found: Alignment, steps: Steps, calls: Called | CalledNames) -> str:
+def _alignment(found: Alignment, steps: Steps, calls: NamedCalls) -> str:
     told = []
     for slot, at in found.rows[:_ROWS]:
         if slot is None and at is not None:
@@ -81,7 +88,7 @@ def _alignment(found: Alignment, steps: Steps, calls: Called | CalledNames) -> s
     return ", ".join([*told, f"{more} more"] if more > 0 else told)
 
 
-def evidence(found: Alignment, steps: Steps, calls: Called | CalledNames) -> dict[str, Any]:
+def evidence(found: Alignment, steps: Steps, calls: NamedCalls) -> dict[str, Any]:
     """The alignment as rows [expected or null, called or null]."""
     rows = [
         [None if slot is None else steps.text(slot), None if at is None else shorten(calls.name(at), _NAME)]

@@ -29,6 +29,7 @@ from evalgate.measures.step_plans import align_bag, align_in_order, fits_as_bag,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evalgate.evaluators.sequence_reason import NamedCalls
     from evalgate.models.run import Outcome
     from evalgate.models.trace import Trace
 
@@ -138,7 +139,7 @@ class ToolSequence(Evaluator):
         calls.level = level
         return not calls.effort.ran_out and self._fits(steps, calls)
 
-    def _failed(self, steps: Steps, calls: Called | CalledNames) -> Finding:
+    def _failed(self, steps: Steps, calls: NamedCalls) -> Finding:
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]

@@ -57,10 +57,9 @@ def hide(secrets: Iterable[str]) -> None:
 
 def hide_too(own: OwnSecrets) -> None:
     """From now on this process redacts what a project asks for as well."""
-    if _PLAIN.own is None:
-        _PLAIN.own = own
-    elif not _PLAIN.own.has(own):
-        _PLAIN.own = _PLAIN.own.joined(own)
+    if _PLAIN.own is not None and _PLAIN.own.has(own):
+        return
+    _PLAIN.own = own if _PLAIN.own is None else _PLAIN.own.joined(own)
     _forget()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 UNKNOWN = -(2**63)
 """What stands in an array of whole numbers for one that is not known; of others it is NaN."""
 _AT_ONCE = 10_000
+
+Number = TypeVar("Number", int, float)
 
 
 class Column(Sequence[Any]):
@@ -51,6 +53,6 @@ class Column(Sequence[Any]):
         return id(self)
 
 
-def figure(value: float) -> float | None:
+def figure(value: Number) -> Number | None:
     """A figure as an array holds it; None where it is not known."""
     return value if value == value and value != UNKNOWN else None  # noqa: PLR0124  (NaN is not)

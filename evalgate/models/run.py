@@ -57,10 +57,10 @@ class Together:
     status: TrialStatus
     score: float | None
     is_shared: bool = False
-    told: bytes | None = None
-    """How a document tells these results, once one has told them."""
     end: bytes = b""
-    """How one ends whose last word they are."""
+    """How a document ends whose last word they are, once one has told them."""
+    checked: Any = None
+    """What is kept of them (a models.told_trials.Checked), once one was told."""
 
 
 @dataclass(slots=True)

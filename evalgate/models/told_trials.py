@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.models.golden_result import is_unjudged_dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.models.run import AssertionResult, Outcome, Together, TraceRef, TrialResult, TrialStatus
+    from evalgate.models.run import AssertionResult, Outcome, TraceRef, TrialResult, TrialStatus
 
     Tell = Callable[[TrialResult], tuple[bytes, bytes]]
 
@@ -38,19 +38,19 @@ class Checked(NamedTuple):
     status: TrialStatus
     outcomes: tuple[Outcome, ...]
     lost: tuple[Lost, ...]
-    rows: bytes
+    end: bytes
     """How documents that share it end; empty where each tells it itself."""
 
 
 def plain(checked: Checked) -> tuple[Any, ...]:
     """As `marshal` takes it."""
-    return checked.status, checked.outcomes, tuple(map(tuple, checked.lost)), checked.rows
+    return checked.status, checked.outcomes, tuple(map(tuple, checked.lost)), checked.end
 
 
 def checked_of(row: tuple[Any, ...]) -> Checked:
     """What was made plain."""
-    status, outcomes, lost, rows = row
-    return Checked(status, outcomes, tuple(Lost(*each) for each in lost), rows)
+    status, outcomes, lost, end = row
+    return Checked(status, outcomes, tuple(Lost(*each) for each in lost), end)
 
 
 class ToldTrial(NamedTuple):
@@ -77,21 +77,19 @@ class ToldTrial(NamedTuple):
 class Teller:
     """Makes of trials what is kept of them, looking once at what they share.
 
+    Whatever is to be hidden is known before: what trials share is not told anew.
     `tell` makes the document, and the end that it shares with others; `name` what stands there for a name.
     """
 
     def __init__(self, tell: Tell, name: Callable[[str], str]) -> None:
         self._tell, self._name = tell, name
-        self._shared: dict[tuple[int, bool], tuple[Checked, Together]] = {}  # by identity, kept beside it
-        self._usual: Marks | None = None  # the last that a document tells as they are
 
     def __call__(self, trial: TrialResult) -> ToldTrial:
         """What is kept of one trial."""
-        document, rows = self._tell(trial)
-        checked, _ = self._shared.get((id(trial.together), not rows)) or self._checked(trial, rows)
+        document, end = self._tell(trial)
         return ToldTrial(
             document,
-            checked,
+            _checked(trial, end),
             trial.score,
             trial.cost_usd,
             trial.latency_seconds,
@@ -104,22 +102,26 @@ class Teller:
 
     def _untold(self, trace: TraceRef) -> Marks | None:
         marks = trace.path, trace.commit, trace.agent_hash, trace.recorded_at
-        if marks == self._usual:
-            return None
         for mark in marks:
             if mark is not None and self._name(mark) != mark:
                 return marks
-        self._usual = marks
         return None
 
-    def _checked(self, trial: TrialResult, rows: bytes) -> tuple[Checked, Together | None]:
-        assertions, together = trial.assertions, trial.together
-        outcomes = tuple([each.outcome for each in assertions])
-        lost = NOTHING if LOST.isdisjoint(outcomes) else tuple(lost_among(assertions))
-        found = Checked(trial.status, outcomes, lost, rows)
-        if together is not None and together.is_shared:
-            self._shared[id(together), not rows] = found, together
-        return found, together
+
+def _checked(trial: TrialResult, end: bytes) -> Checked:
+    together = trial.together
+    if together is None or not together.is_shared:
+        return _found(trial.status, trial.assertions, end)
+    found: Checked | None = together.checked
+    if found is None:
+        found = together.checked = _found(trial.status, trial.assertions, together.end)
+    return found if end else found._replace(end=b"")
+
+
+def _found(status: TrialStatus, assertions: Sequence[AssertionResult], end: bytes) -> Checked:
+    outcomes = tuple([each.outcome for each in assertions])
+    lost = NOTHING if LOST.isdisjoint(outcomes) else tuple(lost_among(assertions))
+    return Checked(status, outcomes, lost, end)
 
 
 def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[Lost]:

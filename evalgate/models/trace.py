@@ -200,7 +200,7 @@ UNKNOWN: dict[str, Callable[[], object]] = {
     **dict.fromkeys(("tool_definitions", "llm_calls", "evaluations", "tags"), list),
     **dict.fromkeys(("conversation_id", "name", "agent", "error"), lambda: None),
 }
-"""What most traces tell, or few are asked for; of one that does not tell it is made when somebody asks."""
+"""What `Trace.unread` leaves out, each made when somebody first asks for it."""
 
 
 @dataclass(slots=True)

@@ -86,8 +86,7 @@ class TrialStore:
         place = len(self._sizes)
         self._starts.append(self._shelf.put(document))
         self._sizes.append(len(document))
-        number = self._numbers.get(checked)
-        self._checked.append(self._number(checked) if number is None else number)
+        self._checked.append(self._number(checked))
         scores, costs, latencies = self._amounts
         scores.append(_nan if score is None else score)
         costs.append(_nan if cost is None else cost)
@@ -134,7 +133,7 @@ class TrialStore:
     def document(self, place: int) -> bytes:
         """The whole document of a trial."""
         told = self._shelf.get(self._starts[place], self._sizes[place])
-        end = self._known[self._checked[place]].rows
+        end = self._known[self._checked[place]].end
         why = self.stale.get(place) if self.stale else None
         if why is not None:
             import orjson
@@ -166,28 +165,30 @@ class TrialStore:
         """Whether the cost was to be computed, of some trials."""
         return [bool(self._priced[place]) for place in places]
 
-    def often(self, places: Iterable[int]) -> Counter[int]:
-        """How many of some trials found what, as numbers for `outcomes_of` and `lost_of`."""
-        return Counter(self._checks(places))
+    def outcomes(self, places: Iterable[int]) -> Counter[Outcome]:
+        """How often checks ended how in some trials."""
+        found: Counter[Outcome] = Counter()
+        for number, often in Counter(self._checks(places)).items():
+            for outcome in self._known[number].outcomes:
+                found[outcome] += often
+        return found
 
-    def outcomes_of(self, number: int) -> Sequence[Outcome]:
-        """How the checks ended that found what has this number."""
-        return self._known[number].outcomes
-
-    def lost_of(self, number: int) -> Sequence[Lost]:
-        """Those of them that did not pass."""
-        return self._known[number].lost
+    def lost_and_often(self, places: Iterable[int]) -> Iterator[tuple[Sequence[Lost], int]]:
+        """What checks did not pass in some trials, each with in how many; the same may come again."""
+        counted = Counter(self._checks(places))
+        return ((self._known[number].lost, often) for number, often in counted.items())
 
     def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
         """The checks that did not pass, of each of some trials."""
-        return map(self.lost_of, self._checks(places))
+        return (self._known[number].lost for number in self._checks(places))
 
     def _checks(self, places: Iterable[int]) -> Iterator[int]:
         return map(self._checked.__getitem__, places)
 
     def _number(self, checked: Checked) -> int:
         """What stands in the column for what was found; anything new gets the next number."""
-        number = self._numbers.setdefault(checked, len(self._known))
-        if number == len(self._known):
+        number = self._numbers.get(checked)
+        if number is None:
+            number = self._numbers[checked] = len(self._known)
             self._known.append(checked)
         return number

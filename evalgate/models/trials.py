@@ -90,9 +90,7 @@ def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
         else:
             found.update(each.outcome for trial in trials for each in trial.assertions)
     for store, places in kept.items():
-        for number, often in store.often(chain.from_iterable(places)).items():
-            for outcome in store.outcomes_of(number):
-                found[outcome] += often
+        found.update(store.outcomes(chain.from_iterable(places)))
     return found
 
 
@@ -112,10 +110,9 @@ def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
 
 
 def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[Lost], int]]:
-    """The same for trials that lost alike, and how many did."""
+    """What trials lost, each with in how many of them; the same may come again."""
     if isinstance(trials, Trials) and len(trials) > 1:
-        store = trials.store
-        return ((store.lost_of(number), often) for number, often in store.often(trials.places).items())
+        return trials.store.lost_and_often(trials.places)
     return ((lost, 1) for lost in lost_in(trials))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ MOST = 10
 
 @dataclass(slots=True)
 class _Tally:
-    weights: list[float]
+    weights: Counter[float]
     scenarios: set[int]
     is_required: bool = False
 
@@ -33,14 +33,14 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostChe
     for place, scenario in enumerate(scenarios):
         for lost, often in lost_and_often(scenario.trials):
             for each in lost:
-                tally = found.setdefault((each.name, each.type), _Tally([], set()))
-                tally.weights.extend(repeat(each.weight, often))
+                tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
+                tally.weights[each.weight] += often
                 tally.scenarios.add(place)
                 tally.is_required |= each.required
     return costliest(
         LostCheck(
-            *(suite, name, kind, tally.is_required, len(tally.weights), len(tally.scenarios)),
-            round(fsum(tally.weights), DIGITS),
+            *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),
+            round(fsum(tally.weights.elements()), DIGITS),
         )
         for (name, kind), tally in found.items()
     )

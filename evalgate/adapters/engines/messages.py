@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LENGTH = 8
-CHUNK = 1 << 20
-PIECE = 1 << 17
+CHUNK = 1 << 17
 """Bytes of a message that are taken in at once."""
 
 
@@ -43,7 +42,7 @@ class Inbox:
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._found = bytearray()
-        self._part = memoryview(bytearray(PIECE))  # one for all: to be given a new one each time takes longer
+        self._part = memoryview(bytearray(CHUNK))  # one for all: to be given a new one each time takes longer
         self.is_closed = False
         os.set_blocking(pipe, False)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction import redact, redact_field, when_others_are_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TEXT_LIMIT = 2_000
 NAME_LIMIT = 600
@@ -15,6 +18,7 @@ MAX_DEPTH = 8
 MAX_ITEMS = 50
 _EVIDENCE_TEXT = 500
 MOST_NAMES = 1_000
+"""Names of calls that are remembered."""
 LONGEST_KNOWN = 2_000
 """Characters of a text that is remembered, as it may stand in many trials."""
 _LARGEST = 2**63 - 1
@@ -42,18 +46,27 @@ def bounded_name(text: str) -> str:
 
 
 def bounded_id(text: str) -> str:
-    """A name that no other has, so that it is not worth remembering."""
+    """A name that few others share, so that it is not worth remembering."""
     return _bounded_text(text, NAME_LIMIT)
 
 
+def bounded_names(several: Sequence[str]) -> list[str]:
+    """Names that stand in many trials, in a row."""
+    return list(map(_NAMES.__getitem__, several))
+
+
 class Names(dict[str, str]):
-    """Names that stand in many trials, each bounded once; `Names()[name]` is what stands there for it."""
+    """What stands for a name; the first of them are remembered, unless they are long."""
 
     def __missing__(self, name: str) -> str:
-        clean = bounded_name(name)
+        clean = _bounded_text(name, NAME_LIMIT)
         if len(self) < MOST_NAMES and len(name) <= NAME_LIMIT:
             self[name] = clean
         return clean
+
+
+_NAMES = Names()
+when_others_are_hidden(_NAMES.clear)
 
 
 def maybe_name(text: str | None) -> str | None:

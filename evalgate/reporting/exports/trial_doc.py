@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from evalgate.measures.redaction import when_others_are_hidden
 from evalgate.models.trial_docs import TrialDocs
 from evalgate.models.trials import Trials
 from evalgate.reporting.exports.bounded import (
-    Names,
     bounded_evidence,
     bounded_id,
     bounded_name,
+    bounded_names,
     bounded_text,
     maybe_name,
     whole,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 MAX_MODELS = 50
 MAX_CALLS = 1_000
 """Names of tool calls kept of a trial."""
+_ASSERTIONS = b',"assertions":'
 
 
 def trial_docs(trials: Sequence[TrialResult]) -> Sequence[TrialDoc]:
@@ -61,11 +61,11 @@ def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
     together, calls = trial.together, names(trial.tool_calls)
     if together is None or not together.is_shared:
         return orjson.dumps(_said(trial, calls, [*map(_written, trial.assertions)]))[1:], b""
-    if together.told is None:
-        together.told = orjson.dumps([*map(_written, trial.assertions)])
-        together.end = b',"assertions":%b}' % together.told
+    if not together.end:
+        together.end = b"%b%b}" % (_ASSERTIONS, orjson.dumps([*map(_written, trial.assertions)]))
     if trial.pricing is not None or trial.golden is not None:
-        return orjson.dumps(_said(trial, calls, orjson.Fragment(together.told)))[1:], b""
+        rows = orjson.Fragment(together.end[len(_ASSERTIONS) : -1])
+        return orjson.dumps(_said(trial, calls, rows))[1:], b""
     return orjson.dumps(_opening(trial, calls))[1:-1], together.end
 
 
@@ -147,11 +147,7 @@ def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:
 
 def names(calls: Sequence[str]) -> list[str]:
     """The names of some calls."""
-    return list(map(_NAMES.__getitem__, calls[:MAX_CALLS]))
-
-
-_NAMES = Names()
-when_others_are_hidden(_NAMES.clear)
+    return bounded_names(calls[:MAX_CALLS])
 
 
 def _pricing_doc(pricing: Pricing) -> PricingDoc:
