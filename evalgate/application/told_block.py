@@ -19,8 +19,8 @@ class Block(NamedTuple):
     """Some trials, in the order in which their records were read.
 
     `owners` says whose each is, by its place in `scenarios`: places in the suite, with the id of the records.
-    `recorded` are the trials' own numbers, UNKNOWN of one without; `started` is None where no record says when it
-    began.
+    `recorded` are the trials' own numbers, UNKNOWN of one without; `started` is None where no record says
+    when it began.
     """
 
     scenarios: Sequence[tuple[int, str | None]]

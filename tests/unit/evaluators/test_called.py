@@ -13,6 +13,7 @@ from evalgate.evaluators.called_names import CalledNames
 from evalgate.evaluators.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
 from evalgate.evaluators.tool_sequence import ToolSequence
 from evalgate.measures.effort import Effort
+from evalgate.measures.step_plans import align_bag
 
 if TYPE_CHECKING:
     from evalgate.models.trace import ToolCall
@@ -91,3 +92,23 @@ def test_names__are_told_as_calls_of_these_names_are(raw: list[Any], names: list
             assert by_names.name(at) == general.name(at)
             assert by_names.accepts(kind, at) == general.accepts(kind, at)
             assert by_names.difference(kind, at) == general.difference(kind, at)
+
+
+def test_names__are_looked_up_and_not_gone_through_for_every_step() -> None:
+    """A look at each call for each step would be five million looks."""
+
+    class Name(str):
+        __slots__ = ()
+        looks = 0
+
+        def __eq__(self, other: object) -> bool:
+            Name.looks += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    tools = [f"t{number}" for number in range(1_000)]
+    written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": tools, "mode": "any_order"})
+    calls = CalledNames([Name(f"t{number % 1_100}") for number in range(5_000)], tools, Effort(10**6))
+    align_bag(compile_steps(written.sequence).plan, calls)
+    assert Name.looks <= 5 * (len(tools) + calls.count)

@@ -153,6 +153,17 @@ def test_a_row__that_one_trace_has_is_not_shared():
     assert [row.is_shared for row in (passed, failed, worse)] == [True, True, False]
 
 
+def test_a_row__is_found_by_its_finding_until_another_was_found_again():
+    fails, passes = Finding("failed", "no"), Finding("passed", "yes", {"a": 1})
+    other = Finding("passed", "yes", {"a": 1})  # equal, and yet with evidence of its own
+    found = iter([fails, fails, passes, passes, other, fails, passes])
+    assertion = replace(compiled({"type": "not_empty"}), check=lambda _: next(found))
+    rows = [assertion.assess(fine(1)) for _ in range(7)]
+    assert [each is rows[0] for each in rows] == [True, True, False, False, False, True, False]
+    assert [each is rows[2] for each in rows] == [False, False, True, True, False, False, True]
+    assert rows[4].evidence is other.evidence
+
+
 def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
     assertion = compiled({"type": "latency_limit", "max_seconds": 1})
     for seconds in range(2, 1_000):

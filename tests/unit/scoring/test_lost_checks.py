@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from run_builders import make_assertion, make_scenario, make_trial
+from run_builders import kept, make_assertion, make_scenario, make_trial
 
 from evalgate.models.figures import LostCheck
 from evalgate.scoring.lost_checks import MOST, lost_checks
@@ -30,6 +30,18 @@ def test_check_that_could_not_be_made_loses_all_of_its_weight():
 
 def test_checks_that_passed_or_were_skipped_lose_nothing():
     assert lost_checks("support", [of_trials([make_assertion(), make_assertion("skipped")])]) == []
+
+
+def test_trials_out_of_a_store_lose_as_much():
+    light, heavy = (
+        make_assertion("failed", 0.9, name="light"),
+        make_assertion("failed", name="heavy", weight=3.0),
+    )
+    plain = [of_trials([light], [light, heavy], [light], [make_assertion()]), of_trials([heavy])]
+    small = [make_scenario(trials=each.trials) for each in plain]
+    for scenario in small:
+        scenario.trials = kept(scenario.trials)
+    assert lost_checks("support", small) == lost_checks("support", plain)
 
 
 def test_only_the_costliest_are_told():

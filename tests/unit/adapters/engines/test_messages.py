@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from threading import Thread
 
 from evalgate.adapters.engines.messages import Inbox, receive, send
@@ -40,3 +41,23 @@ def test_an_inbox_gives_what_is_complete_and_waits_for_nothing():
     assert list(inbox.read()) == []
     assert inbox.is_closed
     os.close(reading)
+
+
+def test_an_inbox_gives_long_messages_whole_however_they_are_cut():
+    reading, writing = os.pipe()
+    wanted = [bytes(place % 251 for place in range(size)) for size in SIZES]
+
+    def talk():
+        for message in wanted:
+            send(writing, message)
+        os.close(writing)
+
+    inbox, heard = Inbox(reading), []
+    talker = Thread(target=talk)
+    talker.start()
+    while not inbox.is_closed:
+        select.select([reading], [], [])
+        heard += inbox.read()
+    talker.join()
+    os.close(reading)
+    assert heard == wanted

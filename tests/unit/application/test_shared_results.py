@@ -1,0 +1,33 @@
+"""Results that trials share are kept in bounded number, however wide they are."""
+
+from __future__ import annotations
+
+from run_builders import make_assertion
+
+from evalgate.application.suite_evaluation import MOST_ROWS, Known
+from evalgate.models.run import Together
+
+
+def results(rows: int) -> Together:
+    shared = [make_assertion() for _ in range(rows)]
+    for row in shared:
+        row.is_shared = True
+    return Together(shared, "passed", 1.0)
+
+
+def test_rows_are_counted_whoever_comes_first():
+    known, widest = Known(), 100
+    made = [results(rows) for rows in (*[widest] * 50, *[1] * 5_500, *[widest] * 50)]
+    for number, each in enumerate(made):
+        known.keep((number,), each)
+    kept = [each for number, each in enumerate(made) if known.get((number,)) is each]
+    assert kept == [each for each in made if each.is_shared]
+    assert MOST_ROWS <= sum(len(each.assertions) for each in kept) < MOST_ROWS + widest
+
+
+def test_a_row_that_one_trial_has_makes_its_results_its_own():
+    known, found = Known(), results(3)
+    found.assertions[1].is_shared = False
+    known.keep((0,), found)
+    assert known.get((0,)) is None
+    assert not found.is_shared
