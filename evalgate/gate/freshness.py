@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from evalgate.measures.redaction import redact
+from evalgate.measures.redaction import REDACTED, redact
 from evalgate.models.trials import make_stale
 from evalgate.scoring.wording import shorten
 
@@ -70,7 +70,7 @@ def staleness(trace: TraceRef, policy: FreshnessPolicy, present: Present, watche
         if trace.agent_hash is None:
             return NO_HASH
         if trace.agent_hash != watched:
-            made = shorten(trace.agent_hash[:SHORT_HASH])
+            made = _beginning(trace.agent_hash, SHORT_HASH)
             return f"made by {made}, the watched files are {(watched or 'not known')[:SHORT_HASH]} now"
     return _too_old(trace.recorded_at, policy, present.now)
 
@@ -83,7 +83,13 @@ def _foreign(commit: str | None, judged: frozenset[str]) -> str | None:
     if any(_same(commit, each) for each in judged):
         return None
     listed = " or ".join(sorted(each[:SHORT_SHA] for each in judged))
-    return f"made at commit {shorten(commit[:SHORT_SHA])}, judged is {listed}"
+    return f"made at commit {_beginning(commit, SHORT_SHA)}, judged is {listed}"
+
+
+def _beginning(told: str, length: int) -> str:
+    """The first characters of a stranger's word; what was taken out of it is named whole."""
+    clean = redact(told)
+    return shorten(clean if REDACTED in clean else clean[:length])
 
 
 def _same(one: str, other: str) -> bool:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from evalgate.measures.exact_secrets import ExactSecrets
     from evalgate.measures.own_secrets import OwnSecrets
 
+REDACTED = "[redacted: "
+"""How the word begins that stands for a secret."""
 MAX_DEPTH = 64
 MOST_GLUED = 8
 """How often a text is looked at again, once something was taken out of it."""
@@ -129,7 +131,7 @@ class Redactor:
     def field(self, name: str, clean: Any) -> Any:
         """A value without secrets that stands under a name: hidden where the name says that it is one."""
         if isinstance(clean, str) and clean and _is_secret_field(without_invisible(name)[-NAME_END:]):
-            return "[redacted: field]"
+            return f"{REDACTED}field]"
         if self.own is not None and self.own.is_field(without_invisible(name)):
             from evalgate.measures.own_secrets import emptied  # most projects ask for none
 
@@ -159,7 +161,7 @@ def _without(text: str, spans: Sequence[Span]) -> str:
     position = 0
     for start, end, kind in sorted(spans, key=lambda found: (found[0], -found[1])):
         if start >= position:
-            parts += (text[position:start], f"[redacted: {kind}]")
+            parts += (text[position:start], f"{REDACTED}{kind}]")
         position = max(position, end)
     parts.append(text[position:])
     return "".join(parts)

@@ -11,6 +11,7 @@ from run_builders import make_run, make_scenario, make_trial
 
 from evalgate.gate.decide import decide
 from evalgate.gate.freshness import mark_stale, staleness
+from evalgate.measures.redaction import redact
 from evalgate.models.freshness import Present
 from evalgate.models.run import TraceRef
 from evalgate.suite.policy import FreshnessPolicy, Policy
@@ -42,6 +43,17 @@ def test_a_recording_of_the_commit_that_is_judged_is_fresh(commit):
 def test_a_recording_of_another_commit_is_foreign(commit):
     message = stale({"require": "head"}, commit=commit)
     assert message == f"made at commit {commit[:7]}, judged is aaaaaaa"
+
+
+@pytest.mark.parametrize("secret", ["token=abcdefgh12345678", "AKIAIOSFODNN7EXAMPLE", "sk-" + "aB3dE6gH" * 4])
+def test_no_beginning_of_a_secret_is_told(secret):
+    """Cut short it would look like none. A document tells of it redacted, and what is said then is the same."""
+    for told in ({"commit": secret}, {"agent_hash": secret}):
+        policy = {"require": "head"} if "commit" in told else {"watch": ["evals/*"]}
+        message = stale(policy, **told)
+        assert secret.removeprefix("token=")[:6] not in message
+        assert redact(secret) in message
+        assert stale(policy, **{name: redact(secret) for name in told}) == message
 
 
 def test_the_merge_commit_counts_as_the_one_judged():
