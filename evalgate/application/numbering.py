@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,19 +14,19 @@ def numbered(
 ) -> tuple[Sequence[int], Sequence[int]]:
     """The places of trials in their order, and the number of each.
 
-    By their recorded number where all have one of their own, else by time, else as read.
+    By their recorded number where all have one of their own, else by time where all tell it, else as read.
 
     >>> numbered([5, 3], [None, None])
-    ([1, 0], [3, 5])
+    ([1, 0], array('q', [3, 5]))
     >>> numbered([None, 3], ["2026-01-02", "2026-01-01"])
     ([1, 0], range(0, 2))
     """
     places = range(len(recorded))
-    known = [number for number in recorded if number is not None]
+    known = array("q", (number for number in recorded if number is not None))  # of millions of trials
     if len(set(known)) == len(recorded):
         order = sorted(places, key=known.__getitem__)
-        return order, [known[place] for place in order]
-    if all(started):
+        return order, array("q", map(known.__getitem__, order))
+    if started and all(started):
         moments = [(moment or "").rstrip("Z") for moment in started]  # 00.5Z is after 00Z
         return sorted(places, key=moments.__getitem__), places
     return places, places

@@ -15,7 +15,7 @@ from evalgate.application.trace_warnings import place_of
 from evalgate.evaluators.looking import looking
 from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
-from evalgate.models.column import UNKNOWN, figure
+from evalgate.models.column import UNKNOWN, Column, figure
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
 from evalgate.models.told_trials import Teller, ToldTrial
@@ -95,8 +95,8 @@ class _Gathered:
             number = self.recorded[0]
             store.numbers[self.places[0]] = 0 if number == UNKNOWN else number
             return Trials(store, self.places)
-        recorded = list(map(figure, self.recorded))
-        order, numbers = numbered(recorded, self.started or [None] * len(recorded))
+        recorded = Column(self.recorded, range(len(self.recorded)))
+        order, numbers = numbered(recorded, self.started)
         if self.whole:
             found = [self.whole[place] for place in order]
             for trial, number in zip(found, numbers, strict=True):

@@ -69,11 +69,12 @@ class _Sums:
         self.trials += trials
         self.recorded[trials, found.passed.count(True)] += 1
         self.scores.append(found.score or 0.0)
-        self.costs.extend([cost for cost in found.costs if cost is not None])
-        self.latencies.extend([seconds for seconds in found.latencies if seconds is not None])
-        tokens = [number for number in found.tokens if number is not None]
-        self.metered += len(tokens)
-        self.tokens += sum(tokens)
+        self.costs.extend(cost for cost in found.costs if cost is not None)
+        self.latencies.extend(seconds for seconds in found.latencies if seconds is not None)
+        for number in found.tokens:
+            if number is not None:
+                self.metered += 1
+                self.tokens += number
 
 
 def moves_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.intervals import wilson
@@ -64,7 +65,7 @@ def judge_scenario(
         return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
     found = statuses(trials)
     passed, total = found.count("passed"), len(trials)
-    score = mean_score([each for each in column(trials, "score") if each is not None])
+    score = mean_score(array("d", (each for each in column(trials, "score") if each is not None)))
     verdict: Verdict
     if "error" in found and not rules.allow_errors:
         verdict, reason = "ERROR", not_read(trials)
