@@ -12,6 +12,7 @@ from evalgate.application.suite_evaluation import SuiteEvaluation
 from evalgate.errors import InvalidInput
 from evalgate.gate.cause import Judged
 from evalgate.gate.stored_key import stored_key
+from evalgate.measures.secret_shapes import REDACTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 MOST_STORED = 2_000
 """Recordings of the baseline that are judged again."""
-REDACTED = b"[redacted: "
 TOO_MANY = "the baseline has more recordings of them than are judged again"
 NOT_KEPT = "the baseline does not keep its recordings whole"
 SECRETS = "secrets were taken out of the baseline's recordings"
@@ -98,7 +98,7 @@ class Restored:
 
     def _take(self, line: bytes, keys: Sequence[ScenarioKey], traces: TraceArchive) -> None:
         trace = traces.restored(line)
-        if trace is None or REDACTED in line:
+        if trace is None or REDACTED.encode() in line:
             self._lacking |= dict.fromkeys(keys, NOT_KEPT if trace is None else SECRETS)
             return
         own_id = trace.scenario_id

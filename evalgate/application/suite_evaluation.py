@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.behaviour import Witness
 from evalgate.application.claims import Candidate, Claims
 from evalgate.application.numbering import numbered
+from evalgate.application.shared_results import Known
 from evalgate.application.stored_trial import trial_of
 from evalgate.application.trace_warnings import place_of
 from evalgate.evaluators.looking import looking
@@ -42,28 +43,6 @@ if TYPE_CHECKING:
     from evalgate.models.trial_store import Shelf
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
-
-
-MOST_ROWS = 10_000
-"""Rows of results that are kept because trials may share them: a trial has one of each check."""
-
-
-class Known:
-    """Results that trials share, by their identity and the threshold they are held against."""
-
-    __slots__ = ("_results", "_rows", "get")
-
-    def __init__(self) -> None:
-        self._results: dict[tuple[float | int, ...], Together] = {}
-        self._rows = 0
-        self.get = self._results.get
-
-    def keep(self, key: tuple[float | int, ...], found: Together) -> None:
-        """Keeps results that others may share, while there is room."""
-        if self._rows < MOST_ROWS and all(row.is_shared for row in found.assertions):
-            found.is_shared = True
-            self._results[key] = found
-            self._rows += len(found.assertions)
 
 
 @dataclass(slots=True)

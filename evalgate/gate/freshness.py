@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from evalgate.measures.redaction import REDACTED, redact
+from evalgate.measures.redaction import redact
+from evalgate.measures.secret_shapes import REDACTED
 from evalgate.models.trials import make_stale
 from evalgate.scoring.wording import shorten
 

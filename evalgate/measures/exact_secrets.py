@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from evalgate.measures.secret_shapes import REDACTED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -14,7 +16,7 @@ LONG_LINE = 16
 """Characters from which a line of a secret of several lines is looked for by itself."""
 START = 8
 """Characters of a secret's beginning that are taken out where a cut left no more of it."""
-MARK = "[redacted: secret]"
+MARK = f"{REDACTED}secret]"
 _CUTS = ("\u2026".encode(), b"\\u2026", b"...")
 _UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
 _PERCENT = re.compile("%[0-9A-F]{2}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.measures.named_values import NamedValues
 from evalgate.measures.patterns import Pattern, PatternFailedError
 from evalgate.measures.secret_contexts import CONTEXTS
-from evalgate.measures.secret_shapes import SHAPES
+from evalgate.measures.secret_shapes import REDACTED, SHAPES
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ NOT_SEARCHED = "text not searched"
 MOST_NESTED = 64
 SLOW_SECONDS = 1.0
 """What all slow searches of one pattern may take together."""
-_BEGUN = "[redacted: "
 _ORDINARY = "Pack my box with five dozen liquor jugs, then call me back."
 
 Span = tuple[int, int, str]
@@ -67,7 +66,7 @@ class OwnSecrets:
 
     def _marks(self, text: str) -> list[tuple[int, int]]:
         """What was put in before: texts pass more than one door, and a mark is not to be marked."""
-        return [found.span() for found in self._mark.finditer(text)] if _BEGUN in text else []
+        return [found.span() for found in self._mark.finditer(text)] if REDACTED in text else []
 
     def _found(self, text: str) -> Iterator[Span]:
         for each in self.texts:
@@ -107,4 +106,4 @@ def emptied(value: Any, depth: int = 0) -> Any:
         return {key: emptied(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list):
         return [emptied(each, depth + 1) for each in value]
-    return f"[redacted: {FIELD}]"
+    return f"{REDACTED}{FIELD}]"

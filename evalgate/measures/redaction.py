@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.plain_text import hides_nothing, without_invisible
 from evalgate.measures.secret_contexts import CONTEXTS, NAME_END, is_secret_field, may_have_context
-from evalgate.measures.secret_shapes import SHAPES, SHORTEST_SHAPE
+from evalgate.measures.secret_shapes import REDACTED, SHAPES, SHORTEST_SHAPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evalgate.measures.exact_secrets import ExactSecrets
     from evalgate.measures.own_secrets import OwnSecrets
 
-REDACTED = "[redacted: "
-"""How the word begins that stands for a secret."""
 MAX_DEPTH = 64
 MOST_GLUED = 8
 """How often a text is looked at again, once something was taken out of it."""

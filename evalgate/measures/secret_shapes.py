@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+REDACTED = "[redacted: "
+"""How the word begins that stands for a secret which was taken out."""
+
 # A prefix that could end a word (`task-`) needs an edge before it; a `\n` or `%20` written out is one.
 _EDGE = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv])|(?<=%[0-9A-Fa-f]{2}))"
 _END = rb"(?![A-Za-z0-9])"

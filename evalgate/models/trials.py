@@ -111,7 +111,7 @@ def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
 
 def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[Lost], int]]:
     """What trials lost, each with in how many of them; the same may come again."""
-    if isinstance(trials, Trials) and len(trials) > 1:
+    if isinstance(trials, Trials) and len(trials) > 1:  # of one there is nothing to count
         return trials.store.lost_and_often(trials.places)
     return ((lost, 1) for lost in lost_in(trials))
 

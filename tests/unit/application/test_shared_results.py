@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from run_builders import make_assertion
 
-from evalgate.application.suite_evaluation import MOST_ROWS, Known
+from evalgate.application.shared_results import MOST_ROWS, Known
 from evalgate.models.run import Together
 
 
