@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from evalgate.application.stored_trial import trial_of
 from evalgate.models.comparison import ScenarioKey, Standing
 from evalgate.models.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
+from evalgate.models.shelf import Memory
 from evalgate.models.told_trials import Teller
-from evalgate.models.trial_store import Memory, TrialStore
+from evalgate.models.trial_store import TrialStore
 from evalgate.models.trials import Trials
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
@@ -133,7 +134,5 @@ def make_standing(
 def kept(trials: Sequence[TrialResult]) -> Trials:
     """The trials as a run keeps them."""
     store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
-    places = [store.take(tell(trial)) for trial in trials]
-    for place, trial in zip(places, trials, strict=True):
-        store.numbers[place] = trial.trial
-    return Trials(store, places)
+    places = [store.take(tell(trial), trial.trial) for trial in trials]
+    return Trials(store, places, store.recorded(places))

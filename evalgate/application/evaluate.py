@@ -11,8 +11,8 @@ from evalgate.application.suite_evaluation import SuiteEvaluation
 from evalgate.application.trace_warnings import Warnings, place_of
 from evalgate.errors import OverLimit, SettingError, TraceError
 from evalgate.models.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
+from evalgate.models.shelf import Memory
 from evalgate.models.trace import Trace
-from evalgate.models.trial_store import Memory
 from evalgate.records import dataclass, field
 from evalgate.suite.custom import CUSTOM
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.crossing import Crossing
-    from evalgate.models.trial_store import Shelf
+    from evalgate.models.shelf import Shelf
     from evalgate.ports import PriceTable, Progress, TraceSource
     from evalgate.suite.custom import Custom
     from evalgate.suite.models import Configuration, Suite

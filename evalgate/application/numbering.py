@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,13 @@ def numbered(
     ([1, 0], array('q', [3, 5]))
     >>> numbered([None, 3], ["2026-01-02", "2026-01-01"])
     ([1, 0], range(0, 2))
+    >>> numbered([3, 5], [None, None])
+    (range(0, 2), [3, 5])
     """
     places = range(len(recorded))
-    known = array("q", (number for number in recorded if number is not None))  # of millions of trials
+    if (numbers := _ascending(recorded)) is not None:
+        return places, numbers
+    known = array("q", (number for number in recorded if number is not None))
     if len(set(known)) == len(recorded):
         order = sorted(places, key=known.__getitem__)
         return order, array("q", map(known.__getitem__, order))
@@ -30,3 +34,13 @@ def numbered(
         moments = [(moment or "").rstrip("Z") for moment in started]  # 00.5Z is after 00Z
         return sorted(places, key=moments.__getitem__), places
     return places, places
+
+
+def _ascending(recorded: Sequence[int | None]) -> Sequence[int] | None:
+    """The numbers as they are where each is greater than those before: of millions no copy is made."""
+    last = -1
+    for number in recorded:
+        if number is None or number <= last:
+            return None
+        last = number
+    return cast("Sequence[int]", recorded)

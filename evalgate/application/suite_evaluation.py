@@ -16,12 +16,12 @@ from evalgate.application.trace_warnings import place_of
 from evalgate.evaluators.looking import looking
 from evalgate.measures.intervals import wilson
 from evalgate.measures.queries import QueryFailedError
-from evalgate.models.column import UNKNOWN, Column, figure
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
+from evalgate.models.shelf import Memory
 from evalgate.models.told_trials import Teller, ToldTrial
 from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Source, Trace
-from evalgate.models.trial_store import Memory, TrialStore
+from evalgate.models.trial_store import TrialStore
 from evalgate.models.trials import Trials
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.bounded import bounded_name
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from evalgate.application.told_block import Block
     from evalgate.measures.queries import Query
     from evalgate.models.golden_result import GoldenResult, GoldenTrial
+    from evalgate.models.shelf import Shelf
     from evalgate.models.trace import TraceRecord
-    from evalgate.models.trial_store import Shelf
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
 
@@ -49,42 +49,49 @@ if TYPE_CHECKING:
 class _Gathered:
     """The trials of one reported scenario, in the order they were read.
 
-    Trials of a golden are kept as they are: what comes of them is told of all of them together. Of others
-    only the places in the store are kept.
+    Of most trials only the places in the store are kept. Those of a golden are kept as they are, with the
+    numbers under which they were recorded: what comes of them is told of all of them together.
     """
 
     claim: Claim | None
     key: ScenarioKey | None = None
     earlier: Before | None = None  # in the baseline
-    places: array[int] = field(default_factory=partial(array, "Q"))
+    places: array[int] = field(default_factory=partial(array, "I"))
     whole: list[TrialResult] = field(default_factory=list)
-    recorded: array[int] = field(default_factory=partial(array, "q"))
+    recorded: list[int | None] = field(default_factory=list)
     started: list[str | None] = field(default_factory=list)
 
-    def note(self, recorded: int, started_at: str | None) -> None:
-        """What the next trial is sorted by."""
-        self.recorded.append(recorded)
+    def add(self, place: int, started_at: str | None) -> None:
+        """One more trial, by its place in the store."""
         if started_at is not None or self.started:
-            self.started += [None] * (len(self.recorded) - len(self.started) - 1)
-            self.started.append(started_at)
+            self._start(started_at, len(self.places))
+        self.places.append(place)
+
+    def add_whole(self, trial: TrialResult, recorded: int | None, started_at: str | None) -> None:
+        """One more trial of a golden."""
+        self._start(started_at, len(self.whole))
+        self.whole.append(trial)
+        self.recorded.append(recorded)
+
+    def _start(self, started_at: str | None, earlier: int) -> None:
+        self.started += [None] * (earlier - len(self.started))
+        self.started.append(started_at)
 
     def trials(self, store: TrialStore) -> Sequence[TrialResult]:
         """The trials in their order, each with its number."""
-        if len(self.recorded) == len(self.places) == 1:
-            number = self.recorded[0]
-            store.numbers[self.places[0]] = 0 if number == UNKNOWN else number
-            return Trials(store, self.places)
-        recorded = Column(self.recorded, range(len(self.recorded)))
-        order, numbers = numbered(recorded, self.started)
         if self.whole:
+            order, numbers = numbered(self.recorded, self.started)
             found = [self.whole[place] for place in order]
             for trial, number in zip(found, numbers, strict=True):
                 trial.trial = number
             return found
-        places = array("Q", map(self.places.__getitem__, order))
-        for place, number in zip(places, numbers, strict=True):
-            store.numbers[place] = number
-        return Trials(store, places)
+        recorded = store.recorded(self.places)
+        if len(self.places) == 1:
+            return Trials(store, self.places, [recorded[0] or 0])
+        order, numbers = numbered(recorded, self.started)
+        is_as_read = isinstance(order, range)
+        places = self.places if is_as_read else array("I", map(self.places.__getitem__, order))
+        return Trials(store, places, numbers)
 
 
 class SuiteEvaluation:
@@ -154,11 +161,8 @@ class SuiteEvaluation:
         homes = [self._home(place, id_) for place, id_ in block.scenarios]
         places = self._store.extend(block.trials)
         started = block.started or repeat(None, len(places))
-        for place, owner, recorded, started_at in zip(
-            places, block.owners, block.recorded, started, strict=True
-        ):
-            homes[owner].note(recorded, started_at)
-            homes[owner].places.append(place)
+        for place, owner, started_at in zip(places, block.owners, started, strict=True):
+            homes[owner].add(place, started_at)
 
     def _home(self, place: int, scenario_id: str | None) -> _Gathered:
         home = self._homes.get((place, scenario_id))
@@ -197,13 +201,12 @@ class SuiteEvaluation:
     def _keep(
         self, home: _Gathered, trial: TrialResult | ToldTrial, recorded: int | None, started_at: str | None
     ) -> None:
-        home.note(UNKNOWN if recorded is None else recorded, started_at)
         if isinstance(trial, ToldTrial):
-            home.places.append(self._store.take(trial))
+            home.add(self._store.take(trial, recorded), started_at)
         elif home.claim is not None and home.claim.scenario.golden is not None:
-            home.whole.append(trial)
+            home.add_whole(trial, recorded, started_at)
         else:
-            home.places.append(self._store.take(self._tell(trial)))
+            home.add(self._store.take(self._tell(trial), recorded), started_at)
 
     def count(self) -> int:
         """How many scenarios there are, before any is made; optional ones without trace among them."""
@@ -217,8 +220,9 @@ class SuiteEvaluation:
             # A file that can't be read and bears a scenario's name is that scenario's trial. Of which variant
             # it would be nobody knows: there it stays a scenario of its own.
             if claim.variant is None and (damaged := self._damaged.pop(claim.id, None)) is not None:
-                for place, number in zip(damaged.places, damaged.recorded, strict=True):
-                    self._keep(gathered, self._store.trial(place), figure(number), None)
+                recorded = self._store.recorded(damaged.places)
+                for place, number in zip(damaged.places, recorded, strict=True):
+                    self._keep(gathered, self._store.trial(place, 0), number, None)
             scenario = _scenario_result(claim, gathered.trials(self._store))
             if scenario is None:
                 found.skipped += 1

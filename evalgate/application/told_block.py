@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.stored_trial import trial_of
-from evalgate.models.column import UNKNOWN
-from evalgate.models.trial_store import Memory, TrialStore
+from evalgate.models.shelf import Memory
+from evalgate.models.trial_store import TrialStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +20,11 @@ class Block(NamedTuple):
     """Some trials, in the order in which their records were read.
 
     `owners` says whose each is, by its place in `scenarios`: places in the suite, with the id of the records.
-    `recorded` are the trials' own numbers, UNKNOWN of one without; `started` is None where no record says
-    when it began.
+    `started` is None where no record says when it began.
     """
 
     scenarios: Sequence[tuple[int, str | None]]
     owners: Sequence[int]
-    recorded: Sequence[int]
     started: Sequence[str | None] | None
     trials: Packed
 
@@ -36,9 +35,8 @@ class BlockWriter:
     def __init__(self) -> None:
         self._scenarios: dict[tuple[int, str | None], int] = {}
         self._owners: list[int] = []
-        self._recorded: list[int] = []
         self._started: list[str | None] = []
-        self._store = TrialStore(Memory(), trial_of)
+        self._store = TrialStore(Memory(), trial_of, sys.maxsize)
 
     def add(
         self,
@@ -49,14 +47,13 @@ class BlockWriter:
     ) -> None:
         """One more trial."""
         self._owners.append(self._scenarios.setdefault(scenario, len(self._scenarios)))
-        self._recorded.append(UNKNOWN if recorded is None else recorded)
         self._started.append(started_at)
-        self._store.take(told)
+        self._store.take(told, recorded)
 
     def row(self) -> tuple[Any, ...]:
         """The block as `marshal` takes it; Block makes it again."""
         scenarios, started = tuple(self._scenarios), self._started if any(self._started) else None
-        return tuple(Block(scenarios, self._owners, self._recorded, started, self._store.packed()))
+        return tuple(Block(scenarios, self._owners, started, self._store.packed()))
 
 
 def is_block(row: Sequence[Any]) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.trial_store import Memory
+from evalgate.models.shelf import Memory
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.trial_store import Shelf
+    from evalgate.models.shelf import Shelf
     from evalgate.ports import (
         BaselineFiles,
         Clock,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+from heapq import merge
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+STRETCH = 50_000
+"""Values that are sorted at once: as a list they take four times what they take in an array."""
 
 
 def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
@@ -18,7 +23,22 @@ def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
 
 def rank_in(known: Sequence[float], percent: int) -> float | None:
     """The same of values that are known and sorted."""
-    if not known:
-        return None
-    rank = -(-percent * len(known) // 100)
-    return known[max(rank, 1) - 1]
+    return known[_place(percent, len(known))] if known else None
+
+
+def ranks_among(known: array[float], percents: Sequence[int]) -> list[float | None]:
+    """The same for several percents of known values, which are sorted in place, in stretches."""
+    if len(known) <= STRETCH:
+        in_order = sorted(known)
+        return [rank_in(in_order, percent) for percent in percents]
+    starts = range(0, len(known), STRETCH)
+    for start in starts:
+        known[start : start + STRETCH] = array("d", sorted(known[start : start + STRETCH]))
+    values, places = memoryview(known), [_place(percent, len(known)) for percent in percents]
+    stretches = merge(*(values[start : start + STRETCH] for start in starts))
+    found = {place: value for place, value in enumerate(stretches) if place in places}
+    return [found[place] for place in places]
+
+
+def _place(percent: int, count: int) -> int:
+    return max(-(-percent * count // 100), 1) - 1

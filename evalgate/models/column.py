@@ -1,16 +1,19 @@
-"""One figure of many trials, out of an array that holds it of all."""
+"""One figure of many trials, out of a column that holds it of all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalgate.models.long_column import LongColumn
+
 UNKNOWN = -(2**63)
-"""What stands in an array of whole numbers for one that is not known; of others it is NaN."""
+"""What stands in a column of whole numbers for one that is not known; of others it is NaN."""
 _AT_ONCE = 10_000
 
 Number = TypeVar("Number", int, float)
@@ -21,7 +24,7 @@ class Column(Sequence[Any]):
 
     __slots__ = ("_places", "_values")
 
-    def __init__(self, values: Sequence[Any], places: Sequence[int]) -> None:
+    def __init__(self, values: LongColumn, places: Sequence[int]) -> None:
         self._values, self._places = values, places
 
     def __len__(self) -> int:
@@ -41,10 +44,9 @@ class Column(Sequence[Any]):
 
     def _block(self, start: int) -> list[Any]:
         """The next of the values: few enough to copy, many enough to be quick."""
-        return [
-            value if value == value and value != UNKNOWN else None  # noqa: PLR0124  (NaN is not)
-            for value in map(self._values.__getitem__, self._places[start : start + _AT_ONCE])
-        ]
+        values = list(self._values.at(self._places[start : start + _AT_ONCE]))
+        all_known = not isnan(sum(values)) if type(values[0]) is float else min(values) != UNKNOWN
+        return values if all_known else list(map(figure, values))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -54,5 +56,5 @@ class Column(Sequence[Any]):
 
 
 def figure(value: Number) -> Number | None:
-    """A figure as an array holds it; None where it is not known."""
+    """A figure as a column holds it; None where it is not known."""
     return value if value == value and value != UNKNOWN else None  # noqa: PLR0124  (NaN is not)

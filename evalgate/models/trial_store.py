@@ -2,7 +2,7 @@
 
 A run may judge millions of traces and needs nearly all of them only once more, when its results are written.
 So a trial is told at once, its document is put on a shelf, and what is counted over all trials stays at hand
-in a few bytes each.
+in a few bytes each, or goes to the shelf too where there are very many.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from evalgate.models.column import UNKNOWN, Column, figure
+from evalgate.models.long_column import MOST, LongColumn
 from evalgate.models.told_trials import Checked, Lost, ToldTrial, checked_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.models.run import Outcome, TrialResult, TrialStatus
+    from evalgate.models.shelf import Shelf
     from evalgate.models.told_trials import Marks
 
 
@@ -32,118 +34,100 @@ Packed = tuple[Any, ...]
 """The trials of a store as bytes and tuples, see `TrialStore.packed`."""
 
 
-class Shelf(Protocol):
-    """A place for bytes, from which any of them can be had again."""
-
-    def put(self, content: bytes) -> int:
-        """Keeps the bytes; where they begin."""
-
-    def get(self, start: int, size: int) -> bytes:
-        """So many bytes that were put there."""
-
-
-class Memory:
-    """A shelf for a few trials."""
-
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept = bytearray()
-
-    def put(self, content: bytes) -> int:
-        """See Shelf."""
-        start = len(self._kept)
-        self._kept += content
-        return start
-
-    def get(self, start: int, size: int) -> bytes:
-        """See Shelf."""
-        return bytes(self._kept[start : start + size])
-
-
 class TrialStore:
-    """Every trial of a suite, in the order in which they were judged; `restore` makes one of its document."""
+    """Every trial of a suite, in the order in which they were judged; `restore` makes one of its document.
 
-    def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult]) -> None:
-        self._shelf, self._restore = shelf, restore
-        self._starts, self._sizes = array("Q"), array("I")
-        self._amounts = tuple(array("d") for _ in _AMOUNTS)
-        self._counts = tuple(array("q") for _ in _COUNTS)
-        self._priced = bytearray()
-        self._checked, self._numbers, self._known = array("I"), dict[Checked, int](), list[Checked]()
-        self.numbers = array("q")
-        self._figures: dict[str, Sequence[float]] = {
-            "trial": self.numbers,
-            **dict(zip(_AMOUNTS, self._amounts, strict=True)),
-            **dict(zip(_COUNTS, self._counts, strict=True)),
+    `most` is how many have their figures in memory: those of older ones stand on the shelf.
+    """
+
+    def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
+        self._shelf, self._restore, self._most = shelf, restore, most
+        self._starts, self._sizes, self._checked = (LongColumn(shelf, code) for code in "QII")
+        self._priced, self._recorded = LongColumn(shelf, "B"), LongColumn(shelf, "q")
+        self._figures = {
+            **{name: LongColumn(shelf, "d") for name in _AMOUNTS},
+            **{name: LongColumn(shelf, "q") for name in _COUNTS},
         }
+        self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
+        self._count = 0
+        self._numbers, self._known = dict[Checked, int](), list[Checked]()
         self._marks: dict[int, Marks] = {}
         self.stale: dict[int, str] = {}
 
-    def take(self, told: ToldTrial) -> int:
-        """Keeps a trial, whose number is still to come; its place."""
+    def take(self, told: ToldTrial, recorded: int | None) -> int:
+        """Keeps a trial that was recorded under a number, or under none; its place."""
         document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
-        place = len(self._sizes)
-        self._starts.append(self._shelf.put(document))
-        self._sizes.append(len(document))
-        self._checked.append(self._number(checked))
-        scores, costs, latencies = self._amounts
-        scores.append(_nan if score is None else score)
-        costs.append(_nan if cost is None else cost)
-        latencies.append(_nan if seconds is None else seconds)
-        total, inputs, outputs = self._counts
-        total.append(UNKNOWN if tokens is None else tokens)
-        inputs.append(UNKNOWN if given is None else given)
-        outputs.append(UNKNOWN if answered is None else answered)
-        self._priced.append(is_priced)
-        self.numbers.append(0)
+        place = self._count
+        self._starts.recent.append(self._shelf.put(document))
+        self._checked.recent.append(self._number(checked))
+        sizes, priced, numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
+        sizes.recent.append(len(document))
+        priced.recent.append(is_priced)
+        numbers.recent.append(UNKNOWN if recorded is None else recorded)
+        scores.recent.append(_nan if score is None else score)
+        costs.recent.append(_nan if cost is None else cost)
+        latencies.recent.append(_nan if seconds is None else seconds)
+        totals.recent.append(UNKNOWN if tokens is None else tokens)
+        inputs.recent.append(UNKNOWN if given is None else given)
+        outputs.recent.append(UNKNOWN if answered is None else answered)
         if marks is not None:
             self._marks[place] = marks
+        self._grow(1)
         return place
 
     def packed(self) -> Packed:
-        """All trials of a store that was only ever told by `take`, as plain values for another's `extend`."""
+        """All trials of a store that was only ever told by `take`, as plain values for another's `extend`.
+
+        They must be no more than are kept in memory.
+        """
         return (
-            self._shelf.get(0, sum(self._sizes)),
-            *(self._sizes.tobytes(), bytes(self._priced)),
-            tuple(each.tobytes() for each in self._arrays()),
-            *(tuple(map(plain, self._known)), self._checked.tobytes()),
+            self._shelf.get(0, sum(self._sizes.recent)),
+            tuple(each.recent.tobytes() for each in self._plain),
+            *(tuple(map(plain, self._known)), self._checked.recent.tobytes()),
             self._marks,
         )
 
     def extend(self, packed: Packed) -> range:
-        """Keeps the trials that another store packed, whose numbers are still to come; their places."""
-        documents, sizes, priced, figures, known, checked, marks = packed
-        first, each_size = len(self._sizes), array("I", sizes)
-        starts = accumulate(each_size, initial=self._shelf.put(documents))
-        self._starts.extend(islice(starts, len(each_size)))
-        self._sizes.extend(each_size)
-        self._priced += priced
-        for mine, theirs in zip(self._arrays(), figures, strict=True):
-            mine.frombytes(theirs)
-        self.numbers.frombytes(bytes(len(each_size) * self.numbers.itemsize))
+        """Keeps the trials that another store packed; their places."""
+        documents, columns, known, checked, marks = packed
+        first, sizes = self._count, array("I", columns[0])
+        starts = accumulate(sizes, initial=self._shelf.put(documents))
+        self._starts.recent.extend(islice(starts, len(sizes)))
+        for mine, theirs in zip(self._plain, columns, strict=True):
+            mine.recent.frombytes(theirs)
         numbers = [self._number(checked_of(each)) for each in known]
-        self._checked.extend(map(numbers.__getitem__, array("I", checked)))
+        self._checked.recent.extend(map(numbers.__getitem__, array("I", checked)))
         self._marks.update((first + place, mark) for place, mark in marks.items())
-        return range(first, len(self._sizes))
+        self._grow(len(sizes))
+        return range(first, self._count)
 
-    def _arrays(self) -> tuple[array[Any], ...]:
-        return *self._amounts, *self._counts
+    def _grow(self, count: int) -> None:
+        self._count += count
+        if len(self._sizes.recent) >= self._most:
+            for column in (self._starts, self._checked, *self._plain):
+                column.set_aside(self._most)
 
-    def document(self, place: int) -> bytes:
-        """The whole document of a trial."""
-        told = self._shelf.get(self._starts[place], self._sizes[place])
-        end = self._known[self._checked[place]].end
-        why = self.stale.get(place) if self.stale else None
-        if why is not None:
-            import orjson
+    def recorded(self, places: Sequence[int]) -> Column:
+        """The numbers under which some trials were recorded."""
+        return Column(self._recorded, places)
 
-            told = _TRACE + b'"stale":%b,' % orjson.dumps(why) + told[len(_TRACE) :]
-        return b'{"trial":%d,%b%b' % (self.numbers[place], told, end)
+    def document(self, place: int, number: int) -> bytes:
+        """The whole document of a trial that has this number."""
+        return next(self.documents([place], [number]))
 
-    def trial(self, place: int) -> TrialResult:
+    def documents(self, places: Sequence[int], numbers: Iterable[int]) -> Iterator[bytes]:
+        """The whole documents of some trials, each with its number."""
+        get, known = self._shelf.get, self._known
+        parts = (column.at(places) for column in (self._starts, self._sizes, self._checked))
+        for place, number, start, size, checked in zip(places, numbers, *parts, strict=True):
+            told = get(start, size)
+            if place in self.stale:
+                told = _with_stale(told, self.stale[place])
+            yield b'{"trial":%d,%b%b' % (number, told, known[checked].end)
+
+    def trial(self, place: int, number: int) -> TrialResult:
         """A trial as its document tells of it, of a recording as it is."""
-        found = self._restore(self.document(place))
+        found = self._restore(self.document(place, number))
         marks = self._marks.get(place)
         if marks is not None:
             trace = found.trace
@@ -153,37 +137,33 @@ class TrialStore:
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
         """How some trials ended."""
         known = self._known
-        return [known[number].status for number in self._checks(places)]
+        return [known[number].status for number in self._checked.at(places)]
 
-    def columns(self, names: Sequence[str], places: Sequence[int]) -> list[Sequence[Any]]:
-        """Some figures of some trials, by the names they have in a trial."""
-        if len(places) > 1:
-            return [Column(self._figures[name], places) for name in names]
-        return [[figure(self._figures[name][place]) for place in places] for name in names]
+    def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
+        """A figure of some trials, by the name it has in a trial."""
+        values = self._figures[name]
+        return Column(values, places) if len(places) > 1 else [figure(values[place]) for place in places]
 
     def priced(self, places: Sequence[int]) -> list[bool]:
         """Whether the cost was to be computed, of some trials."""
-        return [bool(self._priced[place]) for place in places]
+        return list(map(bool, self._priced.at(places)))
 
     def outcomes(self, places: Iterable[int]) -> Counter[Outcome]:
         """How often checks ended how in some trials."""
         found: Counter[Outcome] = Counter()
-        for number, often in Counter(self._checks(places)).items():
+        for number, often in Counter(self._checked.at(places)).items():
             for outcome in self._known[number].outcomes:
                 found[outcome] += often
         return found
 
     def lost_and_often(self, places: Iterable[int]) -> Iterator[tuple[Sequence[Lost], int]]:
         """What checks did not pass in some trials, each with in how many; the same may come again."""
-        counted = Counter(self._checks(places))
+        counted = Counter(self._checked.at(places))
         return ((self._known[number].lost, often) for number, often in counted.items())
 
     def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
         """The checks that did not pass, of each of some trials."""
-        return (self._known[number].lost for number in self._checks(places))
-
-    def _checks(self, places: Iterable[int]) -> Iterator[int]:
-        return map(self._checked.__getitem__, places)
+        return (self._known[number].lost for number in self._checked.at(places))
 
     def _number(self, checked: Checked) -> int:
         """What stands in the column for what was found; anything new gets the next number."""
@@ -192,3 +172,9 @@ class TrialStore:
             number = self._numbers[checked] = len(self._known)
             self._known.append(checked)
         return number
+
+
+def _with_stale(told: bytes, why: str) -> bytes:
+    import orjson
+
+    return _TRACE + b'"stale":%b,' % orjson.dumps(why) + told[len(_TRACE) :]

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class Trials(Sequence[TrialResult]):
     """Some trials of a store, in the order of their numbers."""
 
-    __slots__ = ("places", "store")
+    __slots__ = ("numbers", "places", "store")
 
-    def __init__(self, store: TrialStore, places: Sequence[int]) -> None:
-        self.store, self.places = store, places
+    def __init__(self, store: TrialStore, places: Sequence[int], numbers: Sequence[int]) -> None:
+        self.store, self.places, self.numbers = store, places, numbers
 
     def __len__(self) -> int:
         return len(self.places)
@@ -33,11 +33,11 @@ class Trials(Sequence[TrialResult]):
     def __getitem__(self, index: slice) -> Trials: ...
     def __getitem__(self, index: int | slice) -> TrialResult | Trials:
         if isinstance(index, slice):
-            return Trials(self.store, self.places[index])
-        return self.store.trial(self.places[index])
+            return Trials(self.store, self.places[index], self.numbers[index])
+        return self.store.trial(self.places[index], self.numbers[index])
 
     def __iter__(self) -> Iterator[TrialResult]:
-        return map(self.store.trial, self.places)
+        return map(self.store.trial, self.places, self.numbers)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -47,11 +47,11 @@ class Trials(Sequence[TrialResult]):
 
     def document(self, index: int) -> bytes:
         """The document of one of them."""
-        return self.store.document(self.places[index])
+        return self.store.document(self.places[index], self.numbers[index])
 
     def documents(self) -> Iterator[bytes]:
         """The documents of the trials."""
-        return map(self.store.document, self.places)
+        return self.store.documents(self.places, self.numbers)
 
 
 def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
@@ -63,14 +63,14 @@ def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
 
 def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
     """One figure of every trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
-    return columns(trials, (name,))[0]
+    if not isinstance(trials, Trials):
+        return [getattr(trial, name) for trial in trials]
+    return trials.numbers if name == "trial" else trials.store.column(name, trials.places)
 
 
 def columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
     """Several figures of every trial, see `column`."""
-    if isinstance(trials, Trials):
-        return trials.store.columns(names, trials.places)
-    return [[getattr(trial, name) for trial in trials] for name in names]
+    return [column(trials, name) for name in names]
 
 
 def priced(trials: Sequence[TrialResult]) -> list[bool]:
@@ -98,7 +98,8 @@ def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[Trial
     """The trials that ended in one way."""
     chosen = [place for place, found in enumerate(statuses(trials)) if found == status]
     if isinstance(trials, Trials):
-        return Trials(trials.store, [trials.places[place] for place in chosen])
+        places, numbers = ([of[place] for place in chosen] for of in (trials.places, trials.numbers))
+        return Trials(trials.store, places, numbers)
     return [trials[place] for place in chosen]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalgate.measures.intervals import mean_interval, paired_rates_interval, wilson
 from evalgate.measures.means import DIGITS, mean_score
 from evalgate.measures.passk import pass_at_k, pass_hat_k
-from evalgate.measures.percentile import rank_in
+from evalgate.measures.percentile import rank_in, ranks_among
 from evalgate.models.figures import Figures, Moves, PassK
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def figures_of(standings: Iterable[Standing]) -> Figures:
     for found in standings:
         sums.add(found)
     scores, count = sorted(sums.scores), len(sums.scores)
-    latencies = sorted(sums.latencies)
+    latency_p50, latency_p95 = ranks_among(sums.latencies, (50, 95))
     cost = round(fsum(sums.costs), DIGITS) if sums.trials and sums.trials == len(sums.costs) else None
     tokens = sums.tokens if sums.trials and sums.trials == sums.metered else None
     return Figures(
@@ -49,8 +49,8 @@ def figures_of(standings: Iterable[Standing]) -> Figures:
         cost_mean_usd=None if cost is None else round(cost / sums.trials, DIGITS),
         total_tokens=tokens,
         tokens_mean=None if tokens is None else round(tokens / sums.trials, DIGITS),
-        latency_p50_s=rank_in(latencies, 50),
-        latency_p95_s=rank_in(latencies, 95),
+        latency_p50_s=latency_p50,
+        latency_p95_s=latency_p95,
     )
 
 

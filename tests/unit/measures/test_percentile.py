@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+from array import array
 
-from evalgate.measures.percentile import nearest_rank
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.measures import percentile
+from evalgate.measures.percentile import nearest_rank, ranks_among
 
 
 @pytest.mark.parametrize(
@@ -30,3 +35,12 @@ def test_nearest_rank_leaves_unknown_values_out():
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_nearest_rank_of_nothing_known_is_unknown(values):
     assert nearest_rank(values, 50) is None
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=20), st.lists(st.integers(1, 100), max_size=3))
+def test_ranks_among_many_values_are_those_of_all_of_them_sorted(values, percents):
+    expected = [nearest_rank(values, percent) for percent in percents]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(percentile, "STRETCH", 3)
+        assert ranks_among(array("d", values), percents) == expected
+    assert ranks_among(array("d", values), percents) == expected

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from run_builders import kept
 
 from evalgate.models.run import AssertionResult, Together, TraceRef, TrialResult
+from evalgate.models.shelf import Memory
 from evalgate.models.told_trials import Lost
-from evalgate.models.trial_store import Memory
 from evalgate.models.trials import (
     Trials,
     column,
@@ -76,9 +76,7 @@ def test_trials_that_other_stores_packed_are_the_same(blocks):
         packed = marshal.loads(sent)  # noqa: S302  (our own bytes)
         places += store.extend(packed)
     trials = [trial for block in blocks for trial in block]
-    for place, trial in zip(places, trials, strict=True):
-        store.numbers[place] = trial.trial
-    whole, small = kept(deepcopy(trials)), Trials(store, places)
+    whole, small = kept(deepcopy(trials)), Trials(store, places, store.recorded(places))
     assert list(small.documents()) == list(whole.documents())
     for name in NAMES:
         assert column(small, name) == column(trials, name)
@@ -167,8 +165,7 @@ def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
     assert [b"assertions" in small.store.packed()[0], together.end != b""] == [True, True]
     again = kept([]).store
     places = again.extend(marshal.loads(marshal.dumps(small.store.packed())))  # noqa: S302  (our own bytes)
-    again.numbers[:] = small.store.numbers
-    assert list(Trials(again, places).documents()) == list(small.documents())
+    assert list(Trials(again, places, small.numbers).documents()) == list(small.documents())
     assert sorted(lost_and_often(small), key=str) == sorted(
         [((Lost("a", "jmespath", False, 1.0),), 2), ((Lost("a", "jmespath", False, 1.0),), 1), ((), 1)],
         key=str,
