@@ -51,6 +51,7 @@ class TrialStore:
         self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
         self._count = 0
         self._numbers, self._known = dict[Checked, int](), list[Checked]()
+        self._statuses: list[TrialStatus] = []  # of what is known
         self._marks: dict[int, Marks] = {}
         self.stale: dict[int, str] = {}
 
@@ -136,8 +137,7 @@ class TrialStore:
 
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
         """How some trials ended."""
-        known = self._known
-        return [known[number].status for number in self._checked.at(places)]
+        return list(map(self._statuses.__getitem__, self._checked.at(places)))
 
     def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
         """A figure of some trials, by the name it has in a trial."""
@@ -171,6 +171,7 @@ class TrialStore:
         if number is None:
             number = self._numbers[checked] = len(self._known)
             self._known.append(checked)
+            self._statuses.append(checked.status)
         return number
 
 
