@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace import TraceRecord
     from evalgate.ports.batches import Stretch
 
-BLOCK = 1 << 20
+BLOCK = 1 << 18
+"""Bytes that are looked through at once: few enough to stay in the cache between reading and looking."""
 LONG = 256
 """Bytes of a line from which on it takes less to find its end than to look at every byte for one."""
 
