@@ -134,5 +134,7 @@ def make_standing(
 def kept(trials: Sequence[TrialResult]) -> Trials:
     """The trials as a run keeps them."""
     store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
-    places = [store.take(tell(trial), trial.trial) for trial in trials]
+    for trial in trials:
+        store.take(tell(trial), 0, trial.trial, None)
+    places = range(len(trials))
     return Trials(store, places, store.recorded(places))

@@ -74,9 +74,7 @@ class Assembly:
         count = 0
         for each in found["records"]:
             if is_block(each):
-                block = Block._make(each)
-                evaluation.take_all(block)
-                count += len(block.owners)
+                count += evaluation.take_all(Block._make(each))
                 continue
             count += 1
             row, judged, again = each

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from functools import lru_cache, partial
-from itertools import repeat
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalgate.application.behaviour import Witness
@@ -49,49 +49,36 @@ if TYPE_CHECKING:
 class _Gathered:
     """The trials of one reported scenario, in the order they were read.
 
-    Of most trials only the places in the store are kept. Those of a golden are kept as they are, with the
-    numbers under which they were recorded: what comes of them is told of all of them together.
+    Most trials are in the store, under the scenario's `owner` number. Those of a golden are kept as they are:
+    what comes of them is told of all of them together.
     """
 
     claim: Claim | None
+    owner: int
     key: ScenarioKey | None = None
     earlier: Before | None = None  # in the baseline
-    places: array[int] = field(default_factory=partial(array, "I"))
     whole: list[TrialResult] = field(default_factory=list)
-    recorded: list[int | None] = field(default_factory=list)
+    recorded: list[int | None] = field(default_factory=list)  # their numbers, as those of whole trials
     started: list[str | None] = field(default_factory=list)
 
-    def add(self, place: int, started_at: str | None) -> None:
-        """One more trial, by its place in the store."""
-        if started_at is not None or self.started:
-            self._start(started_at, len(self.places))
-        self.places.append(place)
-
-    def add_whole(self, trial: TrialResult, recorded: int | None, started_at: str | None) -> None:
-        """One more trial of a golden."""
-        self._start(started_at, len(self.whole))
-        self.whole.append(trial)
-        self.recorded.append(recorded)
-
-    def _start(self, started_at: str | None, earlier: int) -> None:
-        self.started += [None] * (earlier - len(self.started))
-        self.started.append(started_at)
-
-    def trials(self, store: TrialStore) -> Sequence[TrialResult]:
-        """The trials in their order, each with its number."""
-        if self.whole:
+    def trials(self, store: TrialStore, own: range, unread: range = range(0)) -> Sequence[TrialResult]:
+        """The trials in their order, each with its number: its own in the store, and recordings unread."""
+        if self.claim is not None and self.claim.scenario.golden is not None:
+            self.whole += (store.trial(place, 0) for place in unread)
+            self.recorded += store.recorded(unread)
+            self.started += [None] * len(unread)
             order, numbers = numbered(self.recorded, self.started)
             found = [self.whole[place] for place in order]
             for trial, number in zip(found, numbers, strict=True):
                 trial.trial = number
             return found
-        recorded = store.recorded(self.places)
-        if len(self.places) == 1:
-            return Trials(store, self.places, [recorded[0] or 0])
-        order, numbers = numbered(recorded, self.started)
-        is_as_read = isinstance(order, range)
-        places = self.places if is_as_read else array("I", map(self.places.__getitem__, order))
-        return Trials(store, places, numbers)
+        places = array("I", chain(own, unread)) if unread else own
+        recorded = store.recorded(places)
+        if len(places) == 1:
+            return Trials(store, places, [recorded[0] or 0])
+        order, numbers = numbered(recorded, store.started(places))
+        in_order = places if isinstance(order, range) else array("I", map(places.__getitem__, order))
+        return Trials(store, in_order, numbers)
 
 
 class SuiteEvaluation:
@@ -108,7 +95,7 @@ class SuiteEvaluation:
         self._gathered: dict[ScenarioKey, _Gathered] = {}
         self._homes: dict[tuple[int, str | None], _Gathered] = {}  # of blocks, by place in the suite and id
         self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
-        self._traces = 0
+        self._traces = self._owners = 0
         self.unclaimed: list[Unclaimed] = []
 
     def add(self, record: TraceRecord) -> None:
@@ -155,14 +142,12 @@ class SuiteEvaluation:
                 self._witness.keep(self._key(claim), found.source, option.trial, option.course)
         return option
 
-    def take_all(self, block: Block) -> None:
-        """Takes in trials that were judged and told elsewhere, of a suite in which ids decide."""
-        self._traces += len(block.owners)
-        homes = [self._home(place, id_) for place, id_ in block.scenarios]
-        places = self._store.extend(block.trials)
-        started = block.started or repeat(None, len(places))
-        for place, owner, started_at in zip(places, block.owners, started, strict=True):
-            homes[owner].add(place, started_at)
+    def take_all(self, block: Block) -> int:
+        """Takes in trials that were judged and told elsewhere, of a suite in which ids decide; how many."""
+        owners = [self._home(place, id_).owner for place, id_ in block.scenarios]
+        count = self._store.extend(block.trials, owners)
+        self._traces += count
+        return count
 
     def _home(self, place: int, scenario_id: str | None) -> _Gathered:
         home = self._homes.get((place, scenario_id))
@@ -184,29 +169,35 @@ class SuiteEvaluation:
         key = self._key(claim)
         home = self._gathered.get(key)
         if home is None:
-            home = self._gathered[key] = _Gathered(claim, key, self._earlier.of(key))
+            home = self._gathered[key] = self._gathering(claim, key, self._earlier.of(key))
         claim.home = home
         return home
+
+    def _gathering(
+        self, claim: Claim | None, key: ScenarioKey | None = None, earlier: Before | None = None
+    ) -> _Gathered:
+        self._owners += 1
+        return _Gathered(claim, self._owners - 1, key, earlier)
 
     def _add_damaged(
         self, trial: TrialResult | ToldTrial, fallback_id: str, recorded: int | None, claim: Claim | None
     ) -> None:
-        home = (
-            self._gather(claim)
-            if claim is not None
-            else self._damaged.setdefault(fallback_id, _Gathered(None))
-        )
+        home = self._gather(claim) if claim is not None else self._damaged.get(fallback_id)
+        if home is None:
+            home = self._damaged[fallback_id] = self._gathering(None)
         self._keep(home, trial, recorded, None)
 
     def _keep(
         self, home: _Gathered, trial: TrialResult | ToldTrial, recorded: int | None, started_at: str | None
     ) -> None:
         if isinstance(trial, ToldTrial):
-            home.add(self._store.take(trial, recorded), started_at)
+            self._store.take(trial, home.owner, recorded, started_at)
         elif home.claim is not None and home.claim.scenario.golden is not None:
-            home.add_whole(trial, recorded, started_at)
+            home.whole.append(trial)
+            home.recorded.append(recorded)
+            home.started.append(started_at)
         else:
-            home.add(self._store.take(self._tell(trial), recorded), started_at)
+            self._store.take(self._tell(trial), home.owner, recorded, started_at)
 
     def count(self) -> int:
         """How many scenarios there are, before any is made; optional ones without trace among them."""
@@ -215,21 +206,21 @@ class SuiteEvaluation:
     def result(self) -> SuiteResult:
         """The suite, once all its traces have been seen."""
         found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
-        for claim in self._claims.all():
-            gathered = self._gathered.get(self._key(claim)) or _Gathered(claim)
+        homes = [(claim, self._gather(claim)) for claim in self._claims.all()]
+        places = self._store.arrange(self._owners)
+        for claim, home in homes:
             # A file that can't be read and bears a scenario's name is that scenario's trial. Of which variant
             # it would be nobody knows: there it stays a scenario of its own.
-            if claim.variant is None and (damaged := self._damaged.pop(claim.id, None)) is not None:
-                recorded = self._store.recorded(damaged.places)
-                for place, number in zip(damaged.places, recorded, strict=True):
-                    self._keep(gathered, self._store.trial(place, 0), number, None)
-            scenario = _scenario_result(claim, gathered.trials(self._store))
+            damaged = self._damaged.pop(claim.id, None) if claim.variant is None else None
+            unread = range(0) if damaged is None else places[damaged.owner]
+            scenario = _scenario_result(claim, home.trials(self._store, places[home.owner], unread))
             if scenario is None:
                 found.skipped += 1
             else:
                 found.scenarios.append(scenario)
         found.scenarios += [
-            _damaged_result(id_, each.trials(self._store)) for id_, each in sorted(self._damaged.items())
+            _damaged_result(id_, each.trials(self._store, places[each.owner]))
+            for id_, each in sorted(self._damaged.items())
         ]
         return found
 

@@ -19,13 +19,10 @@ if TYPE_CHECKING:
 class Block(NamedTuple):
     """Some trials, in the order in which their records were read.
 
-    `owners` says whose each is, by its place in `scenarios`: places in the suite, with the id of the records.
-    `started` is None where no record says when it began.
+    Their owners are numbers in `scenarios`: places in the suite, with the id of the records.
     """
 
     scenarios: Sequence[tuple[int, str | None]]
-    owners: Sequence[int]
-    started: Sequence[str | None] | None
     trials: Packed
 
 
@@ -34,8 +31,6 @@ class BlockWriter:
 
     def __init__(self) -> None:
         self._scenarios: dict[tuple[int, str | None], int] = {}
-        self._owners: list[int] = []
-        self._started: list[str | None] = []
         self._store = TrialStore(Memory(), trial_of, sys.maxsize)
 
     def add(
@@ -46,14 +41,12 @@ class BlockWriter:
         started_at: str | None,
     ) -> None:
         """One more trial."""
-        self._owners.append(self._scenarios.setdefault(scenario, len(self._scenarios)))
-        self._started.append(started_at)
-        self._store.take(told, recorded)
+        owner = self._scenarios.setdefault(scenario, len(self._scenarios))
+        self._store.take(told, owner, recorded, started_at)
 
     def row(self) -> tuple[Any, ...]:
         """The block as `marshal` takes it; Block makes it again."""
-        scenarios, started = tuple(self._scenarios), self._started if any(self._started) else None
-        return tuple(Block(scenarios, self._owners, started, self._store.packed()))
+        return tuple(Block(tuple(self._scenarios), self._store.packed()))
 
 
 def is_block(row: Sequence[Any]) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.models.shelf import Shelf
 
@@ -32,24 +33,43 @@ class LongColumn:
             return self.recent[place - self._aside]
         page, rest = divmod(place, PAGE)
         if page != self._page:
-            self._page, self._values = page, self._read(self._starts[page])
+            self._page, self._values = page, self._read(page)
         return self._values[rest]
 
-    def at(self, places: Iterable[int]) -> Iterator[Any]:
+    def at(self, places: Sequence[int]) -> Iterable[Any]:
         """The figures of some places."""
+        if isinstance(places, range) and places.step == 1:
+            return self._between(places.start, places.stop)
         return map(self.__getitem__ if self._aside else self.recent.__getitem__, places)
 
-    def set_aside(self, count: int) -> None:
-        """Puts whole pages of the oldest `count` figures on the shelf."""
-        pages = count // PAGE
-        whole = pages * PAGE
-        size = self.recent.itemsize * PAGE
-        start = self._shelf.put(self.recent[:whole].tobytes())
+    def set_aside(self) -> None:
+        """Puts all figures on the shelf but for the last few, which fill no page."""
+        pages = len(self.recent) // PAGE
+        count, size = pages * PAGE, PAGE * self.recent.itemsize
+        start = self._shelf.put(self.recent[:count].tobytes())
         self._starts += range(start, start + pages * size, size)
-        self._aside += whole
-        del self.recent[:whole]
+        self._aside += count
+        del self.recent[:count]
 
-    def _read(self, start: int) -> array[Any]:
+    def arrange(self, order: Sequence[int]) -> None:
+        """Puts the figures in another order, given by their places; all of them are in memory then."""
+        code = self.recent.typecode
+        figures = array(code, self._between(0, len(order))) if self._aside else self.recent
+        self.recent = array(code, map(figures.__getitem__, order))
+        self._aside, self._page = 0, -1
+        self._starts.clear()
+
+    def _between(self, start: int, end: int) -> Iterable[Any]:
+        if start >= self._aside:
+            return self.recent[start - self._aside : end - self._aside]
+        return chain.from_iterable(self._pages(start, end))
+
+    def _pages(self, start: int, end: int) -> Iterator[array[Any]]:
+        for first in range(start // PAGE * PAGE, min(end, self._aside), PAGE):
+            yield self._read(first // PAGE)[max(start - first, 0) : end - first]
+        yield self.recent[: max(end - self._aside, 0)]
+
+    def _read(self, page: int) -> array[Any]:
         values: array[Any] = array(self.recent.typecode)
-        values.frombytes(self._shelf.get(start, self.recent.itemsize * PAGE))
+        values.frombytes(self._shelf.get(self._starts[page], PAGE * values.itemsize))
         return values

@@ -2,14 +2,16 @@
 
 A run may judge millions of traces and needs nearly all of them only once more, when its results are written.
 So a trial is told at once, its document is put on a shelf, and what is counted over all trials stays at hand
-in a few bytes each, or goes to the shelf too where there are very many.
+in a few bytes each, or goes to the shelf too where there are very many. In the end the trials of each
+scenario are put side by side.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice, pairwise, starmap
+from operator import le
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.column import UNKNOWN, Column, figure
@@ -42,25 +44,28 @@ class TrialStore:
 
     def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
         self._shelf, self._restore, self._most = shelf, restore, most
-        self._starts, self._sizes, self._checked = (LongColumn(shelf, code) for code in "QII")
+        self._starts, self._checked, self._owners = (LongColumn(shelf, code) for code in "QII")
+        self._sizes = LongColumn(shelf, "I")
         self._priced, self._recorded = LongColumn(shelf, "B"), LongColumn(shelf, "q")
         self._figures = {
             **{name: LongColumn(shelf, "d") for name in _AMOUNTS},
             **{name: LongColumn(shelf, "q") for name in _COUNTS},
         }
         self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
+        self._started: list[str | None] = []  # as far as any trial tells it
         self._count = 0
         self._numbers, self._known = dict[Checked, int](), list[Checked]()
         self._statuses: list[TrialStatus] = []  # of what is known
         self._marks: dict[int, Marks] = {}
         self.stale: dict[int, str] = {}
 
-    def take(self, told: ToldTrial, recorded: int | None) -> int:
-        """Keeps a trial that was recorded under a number, or under none; its place."""
+    def take(self, told: ToldTrial, owner: int, recorded: int | None, started_at: str | None) -> None:
+        """Keeps a trial of the scenario numbered `owner`; its own number and time, as far as recorded."""
         document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
         place = self._count
         self._starts.recent.append(self._shelf.put(document))
         self._checked.recent.append(self._number(checked))
+        self._owners.recent.append(owner)
         sizes, priced, numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
         sizes.recent.append(len(document))
         priced.recent.append(is_priced)
@@ -73,8 +78,9 @@ class TrialStore:
         outputs.recent.append(UNKNOWN if answered is None else answered)
         if marks is not None:
             self._marks[place] = marks
+        if started_at is not None:
+            self._start((started_at,))
         self._grow(1)
-        return place
 
     def packed(self) -> Packed:
         """All trials of a store that was only ever told by `take`, as plain values for another's `extend`.
@@ -85,12 +91,12 @@ class TrialStore:
             self._shelf.get(0, sum(self._sizes.recent)),
             tuple(each.recent.tobytes() for each in self._plain),
             *(tuple(map(plain, self._known)), self._checked.recent.tobytes()),
-            self._marks,
+            *(self._owners.recent.tobytes(), self._started, self._marks),
         )
 
-    def extend(self, packed: Packed) -> range:
-        """Keeps the trials that another store packed; their places."""
-        documents, columns, known, checked, marks = packed
+    def extend(self, packed: Packed, owners: Sequence[int]) -> int:
+        """Keeps the trials that another store packed; its owners' numbers here. Returns how many they are."""
+        documents, columns, known, checked, theirs_owners, started, marks = packed
         first, sizes = self._count, array("I", columns[0])
         starts = accumulate(sizes, initial=self._shelf.put(documents))
         self._starts.recent.extend(islice(starts, len(sizes)))
@@ -98,19 +104,55 @@ class TrialStore:
             mine.recent.frombytes(theirs)
         numbers = [self._number(checked_of(each)) for each in known]
         self._checked.recent.extend(map(numbers.__getitem__, array("I", checked)))
+        self._owners.recent.extend(map(owners.__getitem__, array("I", theirs_owners)))
         self._marks.update((first + place, mark) for place, mark in marks.items())
+        if started:
+            self._start(started)
         self._grow(len(sizes))
-        return range(first, self._count)
+        return len(sizes)
+
+    def _start(self, started: Sequence[str | None]) -> None:
+        if started or self._started:
+            self._started += [None] * (self._count - len(self._started))
+            self._started += started
 
     def _grow(self, count: int) -> None:
         self._count += count
         if len(self._sizes.recent) >= self._most:
-            for column in (self._starts, self._checked, *self._plain):
-                column.set_aside(self._most)
+            for column in self._columns():
+                column.set_aside()
+
+    def _columns(self) -> Iterator[LongColumn]:
+        return iter((self._starts, self._checked, self._owners, *self._plain))
+
+    def arrange(self, owners: int) -> list[range]:
+        """Puts the trials of each owner side by side, in the order in which they came; the places of each."""
+        found: array[int] = array("I", self._owners.at(range(self._count)))
+        often = Counter(found)
+        ends = [0, *accumulate(often[owner] for owner in range(owners))]
+        self._start(())
+        if not all(starmap(le, pairwise(found))):
+            self._rearrange(_side_by_side(found, ends))
+        return [range(start, end) for start, end in pairwise(ends)]
+
+    def _rearrange(self, order: Sequence[int]) -> None:
+        for column in self._columns():
+            column.arrange(order)
+            if len(order) >= self._most:
+                column.set_aside()
+        if self._started:
+            self._started = list(map(self._started.__getitem__, order))
+        if self._marks:
+            marks = self._marks
+            self._marks = {new: marks[old] for new, old in enumerate(order) if old in marks}
 
     def recorded(self, places: Sequence[int]) -> Column:
         """The numbers under which some trials were recorded."""
         return Column(self._recorded, places)
+
+    def started(self, places: Sequence[int]) -> Sequence[str | None]:
+        """When some trials began; nothing where no trial at all tells it."""
+        return [self._started[place] for place in places] if self._started else []
 
     def document(self, place: int, number: int) -> bytes:
         """The whole document of a trial that has this number."""
@@ -148,15 +190,16 @@ class TrialStore:
         """Whether the cost was to be computed, of some trials."""
         return list(map(bool, self._priced.at(places)))
 
-    def outcomes(self, places: Iterable[int]) -> Counter[Outcome]:
+    def outcomes(self, several: Iterable[Sequence[int]]) -> Counter[Outcome]:
         """How often checks ended how in some trials."""
         found: Counter[Outcome] = Counter()
-        for number, often in Counter(self._checked.at(places)).items():
+        counted = Counter(chain.from_iterable(map(self._checked.at, several)))
+        for number, often in counted.items():
             for outcome in self._known[number].outcomes:
                 found[outcome] += often
         return found
 
-    def lost_and_often(self, places: Iterable[int]) -> Iterator[tuple[Sequence[Lost], int]]:
+    def lost_and_often(self, places: Sequence[int]) -> Iterator[tuple[Sequence[Lost], int]]:
         """What checks did not pass in some trials, each with in how many; the same may come again."""
         counted = Counter(self._checked.at(places))
         return ((self._known[number].lost, often) for number, often in counted.items())
@@ -173,6 +216,16 @@ class TrialStore:
             self._known.append(checked)
             self._statuses.append(checked.status)
         return number
+
+
+def _side_by_side(owners: Sequence[int], ends: Sequence[int]) -> Sequence[int]:
+    """The places of trials in the order of their owners; `ends` says where those of each begin."""
+    free, order = array("I", ends), array("I", bytes(len(owners) * array("I").itemsize))
+    for place, owner in enumerate(owners):
+        at = free[owner]
+        order[at] = place
+        free[owner] = at + 1
+    return order
 
 
 def _with_stale(told: bytes, why: str) -> bytes:

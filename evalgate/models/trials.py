@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 from evalgate.models.run import Outcome, TrialResult, TrialStatus
@@ -90,7 +89,7 @@ def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
         else:
             found.update(each.outcome for trial in trials for each in trial.assertions)
     for store, places in kept.items():
-        found.update(store.outcomes(chain.from_iterable(places)))
+        found.update(store.outcomes(places))
     return found
 
 

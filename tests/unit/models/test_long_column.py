@@ -34,22 +34,21 @@ def small_pages():
 def test_a_figure_stays_where_it_is_whatever_goes_to_the_shelf(data):
     shelf = Memory()
     figures, values = LongColumn(shelf, "q"), []
-    for added, aside in data.draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6)):
+    for added, is_full in data.draw(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=6)):
         shelf.put(b"of somebody else")
         new = list(range(len(values), len(values) + added))
         values += new
         figures.recent.extend(new)
-        figures.set_aside(min(aside, len(figures.recent)))
-    places = data.draw(st.lists(st.sampled_from(values))) if values else []
-    assert list(figures.at(places)) == places
-    assert [figures[place] for place in places] == places
-
-
-def test_whole_pages_leave_memory():
-    figures = LongColumn(Memory(), "d")
-    figures.recent.extend(range(11))
-    figures.set_aside(10)
-    assert list(figures.recent) == [9.0, 10.0]
+        if is_full:
+            figures.set_aside()
+            assert len(figures.recent) < PAGE
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(values))] * 2)))
+    order = data.draw(st.permutations(values))
+    assert list(figures.at(order)) == [figures[place] for place in order] == order
+    assert list(figures.at(range(start, end))) == values[start:end]
+    assert list(figures.at(range(start, end, 2))) == values[start:end:2]
+    figures.arrange(order)
+    assert [list(figures.at(range(len(order)))), list(figures.recent)] == [order, order]
 
 
 def some_trials(count):
@@ -70,22 +69,50 @@ def alike(small, trials):
     assert outcomes_of([small]) == outcomes_of([trials])
 
 
+def trials_of(store, owners):
+    """The trials of each owner, and when they began."""
+    return [
+        (Trials(store, places, store.recorded(places)), store.started(places))
+        for places in store.arrange(owners)
+    ]
+
+
 @pytest.mark.parametrize("most", [3, 4, 7, 100])
-def test_trials_of_which_few_have_their_figures_in_memory_are_the_same(most):
+@pytest.mark.parametrize("owner", [lambda at: at % 3, lambda at: at // 9, lambda at: 2 - at // 9])
+def test_the_trials_of_each_scenario_stand_together_however_few_figures_are_in_memory(most, owner):
     trials = some_trials(25)
     store, tell = TrialStore(Memory(), trial_of, most), Teller(trial_line, bounded_name)
-    places = [store.take(tell(trial), trial.trial) for trial in deepcopy(trials)]
-    alike(Trials(store, places, store.recorded(places)), trials)
-    odd = places[1::2]
-    alike(Trials(store, odd, store.recorded(odd)), trials[1::2])
+    for at, trial in enumerate(deepcopy(trials)):
+        store.take(tell(trial), owner(at), trial.trial, f"t{at}" if at == 4 else None)
+    for number, (found, started) in enumerate(trials_of(store, 4)):
+        own = [at for at in range(25) if owner(at) == number]
+        alike(found, [trials[at] for at in own])
+        alike(found[1:], [trials[at] for at in own][1:])
+        assert started == ["t4" if at == 4 else None for at in own]
 
 
-@pytest.mark.parametrize("most", [3, 8])
+@pytest.mark.parametrize("most", [3, 8, 100])
 def test_trials_that_come_in_blocks_are_the_same(most):
-    trials = some_trials(25)
+    trials, tell = some_trials(25), Teller(trial_line, bounded_name)
     store = TrialStore(Memory(), trial_of, most)
-    places = []
     for first in range(0, 25, 5):
-        sent = marshal.dumps(kept(deepcopy(trials[first : first + 5])).store.packed())
-        places += store.extend(marshal.loads(sent))  # noqa: S302  (our own bytes)
-    alike(Trials(store, places, store.recorded(places)), trials)
+        block = TrialStore(Memory(), trial_of)
+        for at, trial in enumerate(deepcopy(trials[first : first + 5])):
+            block.take(tell(trial), at, trial.trial, "t" if first and not at else None)
+        sent = marshal.dumps(block.packed())
+        store.extend(marshal.loads(sent), [4, 3, 2, 1, 0])  # noqa: S302  (our own bytes)
+    for owner, (found, started) in enumerate(trials_of(store, 5)):
+        alike(found, trials[4 - owner :: 5])
+        assert started == [None, *["t" if owner == 4 else None] * 4]
+
+
+def test_what_is_noted_of_a_recording_moves_with_its_trial():
+    """Its path, say, where a document may not tell it."""
+    trials, secret = some_trials(6), "password=swordfish42"
+    for trial in trials[1], trials[4]:
+        trial.trace.path = f"{secret}/{trial.trial}"
+    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
+    for at, trial in enumerate(deepcopy(trials)):
+        store.take(tell(trial), at % 2, trial.trial, None)
+    for owner, (found, _) in enumerate(trials_of(store, 2)):
+        assert [each.trace.path for each in found] == [each.trace.path for each in trials[owner::2]]
