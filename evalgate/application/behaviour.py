@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from evalgate.application.held_recording import held
 from evalgate.errors import InvalidInput, Problem
 from evalgate.gate.behaviour import behaviour_of, not_well, pair_of, rank
+from evalgate.models.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from evalgate.models.earlier_run import EarlierRun, Place
     from evalgate.models.run import Run, TrialResult
     from evalgate.models.told_trials import ToldTrial
-    from evalgate.models.trace import Source, Trace
+    from evalgate.models.trace import Source
 
 MOST_KEPT = 100
 """Scenarios of which a recording is kept while a run goes on."""
@@ -31,11 +33,19 @@ _SOURCE = b'"source":{'
 
 
 class Kept(NamedTuple):
-    """The worst recording of a scenario."""
+    """The worst recording of a scenario; its course, or what that can be made of."""
 
     rank: tuple[bool, float]
     place: Place
-    course: Course
+    story: Course | Trace
+
+    def course(self) -> Course:
+        """What happened in it."""
+        if not isinstance(self.story, Trace):
+            return self.story
+        from evalgate.gate.courses import course_of
+
+        return course_of(self.story)
 
 
 class Witness:
@@ -47,19 +57,30 @@ class Witness:
         self._kept: dict[ScenarioKey, Kept] = {}
 
     def see(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
-        """Keeps the course of the trace where it is the worst of its scenario so far."""
-        if trace.baseline is None or not is_worse(trial, trace.baseline):
+        """Keeps a trace that did worse, where it is the worst of its scenario so far.
+
+        Few of them are told of in the end, so that its course is made now only where it is too large to keep.
+        """
+        mine = rank(trial.status, trial.score)
+        if not self._wants(key, mine):
             return
-        if self._wants(key, rank(trial.status, trial.score)):
+        story: Course | Trace | None = held(trace)
+        if story is None:
             from evalgate.gate.courses import course_of
 
-            self.keep(key, trace.source, trial, course_of(trace))
+            story = course_of(trace)
+        self._keep(key, mine, trace.source, story)
 
     def keep(self, key: ScenarioKey, source: Source, trial: TrialResult | ToldTrial, course: Course) -> None:
         """Keeps the course of a trial that did worse, where it is the worst of its scenario so far."""
         mine = rank(trial.status, trial.score)
         if self._wants(key, mine):
-            self._kept[key] = Kept(mine, (source.path, source.line, source.record), course)
+            self._keep(key, mine, source, course)
+
+    def _keep(
+        self, key: ScenarioKey, mine: tuple[bool, float], source: Source, story: Course | Trace
+    ) -> None:
+        self._kept[key] = Kept(mine, (source.path, source.line, source.record), story)
 
     def _wants(self, key: ScenarioKey, mine: tuple[bool, float]) -> bool:
         held = self._kept.get(key)
@@ -72,15 +93,15 @@ class Witness:
 
 def is_worse(trial: TrialResult, before: Before) -> bool:
     """Whether a trial did worse than its scenario in the baseline."""
-    if trial.status != "passed" and before["verdict"] == "PASS":
+    if (trial.score or 0.0) < (before["score"] or 0.0):
         return True
-    return (trial.score or 0.0) < (before["score"] or 0.0)
+    return trial.status != "passed" and before["verdict"] == "PASS"
 
 
 class _Wanted(NamedTuple):
     change: Change
     pair: TrialPair
-    course: Course
+    kept: Kept
 
 
 def add_behaviour(
@@ -100,7 +121,7 @@ def add_behaviour(
     for each in wanted:
         earlier = courses.get(each.pair.earlier.place)
         if earlier is not None:
-            each.change.behaviour = behaviour_of(each.pair, earlier, each.course)
+            each.change.behaviour = behaviour_of(each.pair, earlier, each.kept.course())
     return []
 
 
@@ -112,7 +133,7 @@ def _wanted(comparison: Comparison, run: Run, before: EarlierRun, witness: Witne
         kept = witness.of(each.key)
         seen = [] if kept is None else [trial for trial in each.trials if _place(trial) == kept.place]
         if kept is not None and seen:
-            found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept.course))
+            found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept))
         if len(found) == MOST_TOLD:
             break
     return found

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalgate.application.behaviour import Witness
+from evalgate.application.behaviour import Witness, is_worse
 from evalgate.application.claims import Candidate, Claims
 from evalgate.application.numbering import numbered
 from evalgate.application.shared_results import Known
@@ -116,7 +116,7 @@ class SuiteEvaluation:
             record.baseline = home.earlier
             trial = judge_trace(record, claim, self._known)
             self._keep(home, trial, record.trial, record.started_at)
-            if home.key is not None and home.earlier is not None:
+            if home.key is not None and home.earlier is not None and is_worse(trial, home.earlier):
                 self._witness.see(home.key, record, trial)
 
     def take(self, found: JudgedRecord) -> Option | None:

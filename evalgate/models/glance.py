@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class Glance(NamedTuple):
@@ -27,3 +27,5 @@ class Glance(NamedTuple):
     """The messages and the tool calls, see models.trace."""
     opening: str | None = None
     """What the user said first."""
+    recorded: Sequence[Any] | None = None
+    """The messages as they were recorded, out of which `read` makes its own."""

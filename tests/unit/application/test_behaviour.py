@@ -52,6 +52,19 @@ def test_a_scenario_that_broke_tells_how_its_recording_differs():
     assert told["figures"][0] == {"name": "score", "before": 1.0, "now": 0.5}
 
 
+def test_a_recording_too_large_to_be_kept_is_told_like_another():
+    calls = [("pay", {"amount": 2, "note": "x" * 200_000})]
+    told = behaviours(compared([a_trace()], [a_trace(calls=calls, response="no")]))["a"]
+    assert [change["path"] for change in told["steps"][0]["changes"]] == ["amount", "note"]
+
+
+def test_secrets_of_a_recording_are_told_by_nobody():
+    secret = f"AKIA{'Q3EGRT7UVW2XYZ45'}"
+    results = compared([a_trace()], [a_trace(amount=secret, response=f"no, {secret}")])
+    assert behaviours(results)["a"]["first"]["what"] == "calls"
+    assert secret not in repr(results)
+
+
 def test_a_scenario_whose_score_fell_tells_it_too():
     results = compared([a_trace()], [a_trace(response="no")], suite=SUITE)
     assert results["suites"][0]["scenarios"][0]["change"]["kind"] == "regressed"

@@ -1,0 +1,78 @@
+"""Of a recording that may be told of, what its course needs is kept, and no more where that is large."""
+
+from __future__ import annotations
+
+import pytest
+from builders import make_trace
+
+from evalgate.adapters.trace_formats.native.at_once import read_at_once
+from evalgate.application.held_recording import MOST, held
+from evalgate.gate.courses import course_of
+from evalgate.models.trace import Source
+
+RECORDED = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Refund it."},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "name": "pay", "arguments": {"amount": 1, "password": "hunter2"}}],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": "paid"},
+    {"role": "assistant", "content": "Done."},
+]
+
+
+def glanced(recorded=RECORDED, **fields):
+    document = {
+        "schema": "evalgate.trace/1",
+        "scenario_id": "a",
+        "messages": recorded,
+        "metadata": {"long": "x"},
+        **fields,
+    }
+    found = read_at_once(document, Source("a.jsonl", "native", 1), "a")
+    assert found is not None
+    return found
+
+
+def whole(**fields):
+    return make_trace(["look_up", ("pay", {"amount": 1})], "Done.", **fields)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        glanced(),
+        glanced(status="error", error={"type": "Timeout", "message": "too slow"}),
+        whole(),
+        whole(status="error", error={"type": "Timeout", "message": None}),
+    ],
+)
+def test_the_course_is_the_same_and_nothing_else_is_kept(trace):
+    kept = held(trace)
+    assert kept is not None
+    assert kept.metadata == {}
+    assert course_of(kept) == course_of(trace)
+
+
+def test_no_message_is_made_for_it():
+    trace = glanced()
+    kept = held(trace)
+    assert kept is not None
+    assert trace.glance is not None
+    assert kept.glance is not None
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        whole(user="x" * MOST),
+        whole(status="error", error={"type": None, "message": "x" * MOST}),
+        make_trace([("pay", {"amount": 2**64})]),
+        make_trace(user="\ud800"),
+        glanced([{"role": "user", "content": "x" * MOST}, *RECORDED[1:]]),
+    ],
+)
+def test_one_that_is_large_or_of_unknown_size_is_not_kept(trace):
+    assert held(trace) is None
