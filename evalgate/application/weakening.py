@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from evalgate.application.earlier_rules import read_rules
 from evalgate.errors import Problem
 from evalgate.gate.fewer_trials import missing_trials
-from evalgate.gate.weakening import removed, weakened
-from evalgate.gate.weaker_policy import STRICTNESS
+from evalgate.gate.removed_scenarios import removed
 from evalgate.models.approval import Ruling
-from evalgate.models.weakening import Weakening, Weakenings
+from evalgate.models.weakening import STRICTNESS, Weakening, Weakenings
 from evalgate.reporting.exports.approvals_doc import approval_doc
 from evalgate.suite.files import PolicyEntry
 from evalgate.suite.policy import effective
@@ -89,6 +88,8 @@ def judge_weakening(
     old = earlier.configuration
     found: list[Weakening] = []
     if old is not None and not earlier.is_same:
+        from evalgate.gate.weakening import weakened  # most runs are judged by the rules of their baseline
+
         found += weakened(old, configuration, _compared(comparison))
     counts = Counter({suite["suite"]: suite["scenarios"] for suite in before.suites})
     found += [*approvals, *missing_trials(comparison)]

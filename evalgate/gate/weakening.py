@@ -38,7 +38,7 @@ def weakened(
     """What the scenarios and policies of `new` demand less, in the order of `old`.
 
     `compared` are ids of scenarios by suite that both sides judged, for those that globs found. What one side
-    does not have at all is told by `removed`.
+    does not have at all is told by `removed_scenarios.removed`.
     """
     now = {suite.name: suite for suite in new.suites}
     found = _policies(old, new)
@@ -47,38 +47,6 @@ def weakened(
             each = _of_suite(suite, now[suite.name], compared.get(suite.name, ()))
             found += _gathered(each, now[suite.name])
             found += _quarantines(suite, now[suite.name])
-    return found
-
-
-def removed(
-    gone: Iterable[ScenarioKey], old: Configuration | None, new: Configuration, counts: Mapping[str, int]
-) -> list[Weakening]:
-    """Scenarios that the baseline judged, or its suites name, and that nothing judges today.
-
-    `gone` are those of its results; a suite of which nothing is left is told once. `counts` is how many
-    scenarios of each suite the baseline judged.
-    """
-    named = {suite.name: suite for suite in new.suites}
-    keys = dict.fromkeys(gone)
-    for suite in old.suites if old is not None else ():
-        if suite.name in named:
-            keys |= dict.fromkeys(_unnamed(suite, Entries(named[suite.name])))
-        else:
-            keys |= {ScenarioKey(suite.name, "", None): None}
-    paths = {suite.name: suite.path for suite in (*new.suites, *(old.suites if old is not None else ()))}
-    found: list[Weakening] = []
-    for name in dict.fromkeys(key.suite for key in keys):
-        place = Location(paths[name]) if name in paths else None
-        if name not in named:
-            number = counts.get(name, 0)
-            said = f"{number} scenario{'' if number == 1 else 's'}"
-            found.append(Weakening("suite_removed", name, before=said, location=place, scenarios=number))
-            continue
-        found += [
-            Weakening("scenario_removed", key.suite, key.id, key.variant, location=place)
-            for key in keys
-            if key.suite == name
-        ]
     return found
 
 
@@ -96,14 +64,6 @@ def _quarantines(old: Suite, new: Suite) -> Iterator[Weakening]:
             after=f"until: {each.until.isoformat()}",
             location=each.location,
         )
-
-
-def _unnamed(suite: Suite, now: Entries) -> Iterator[ScenarioKey]:
-    """Scenarios that a suite names one by one and that belong to no entry any more."""
-    for scenario in suite.scenarios:
-        variant = scenario.variant.name if scenario.variant else None
-        if not scenario.is_glob and variant not in now.of(scenario.id):
-            yield ScenarioKey(suite.name, scenario.id, variant)
 
 
 def _policies(old: Configuration, new: Configuration) -> list[Weakening]:

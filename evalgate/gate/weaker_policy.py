@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.models.weakening import OnWeakening
+from evalgate.models.weakening import STRICTNESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from evalgate.models.weakening import WeakeningKind
     from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
 
-STRICTNESS: tuple[str, ...] = get_args(OnWeakening)
 _COVERS = {"new_hard_fail": {"hard_fail"}, "broken": {"regression"}}
 """Words of `fail_on` that another word says too."""
 _CORRECTIONS = ("holm", "bh", "none")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,7 @@ WeakeningKind = Literal[
 ]
 OnWeakening = Literal["ignore", "warn", "fail"]
 """What becomes of a weakened gate, the mildest first."""
+STRICTNESS: tuple[str, ...] = get_args(OnWeakening)
 
 
 class Weakening(NamedTuple):

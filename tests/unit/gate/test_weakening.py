@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.weakening import removed, weakened
+from evalgate.gate.removed_scenarios import removed
+from evalgate.gate.weakening import weakened
 from evalgate.models.comparison import ScenarioKey
 from evalgate.models.document_names import SUITES_SCHEMA
 from evalgate.suite.stored import stored_suites
