@@ -56,7 +56,7 @@ def compare(
     before = {pair.key: pair.before for pair in pairs}
     trials = {pair.key: (len(pair.before.trials), len(pair.now.trials)) for pair in pairs}
     removed = [baseline[key] for key in gone]
-    return Comparison(changes, removed, before, trials, _evidence(pairs, testable, families))
+    return Comparison(changes, removed, before, trials, _evidence(pairs, testable, families), current)
 
 
 def _default_policy() -> RegressionPolicy:

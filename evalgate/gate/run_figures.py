@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.gate.standing import standing
+from evalgate.models.comparison import ScenarioKey
 from evalgate.models.figures import RunFigures, Summed
 from evalgate.scoring.figures import figures_of, moves_of
 from evalgate.scoring.lost_checks import costliest, lost_checks
@@ -12,7 +13,7 @@ from evalgate.scoring.lost_checks import costliest, lost_checks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison import Comparison, ScenarioKey, Standing
+    from evalgate.models.comparison import Comparison, Standing
     from evalgate.models.figures import LostCheck
     from evalgate.models.run import Run, SuiteResult
 
@@ -20,28 +21,35 @@ if TYPE_CHECKING:
 def figures_of_run(run: Run, comparison: Comparison | None) -> RunFigures:
     """Figures with their moves, for which only scenarios count that stand on both sides."""
     before: Mapping[ScenarioKey, Standing] = comparison.before if comparison else {}
+    known: Mapping[ScenarioKey, Standing] = comparison.now if comparison else {}
     lost = [lost_checks(suite.name, suite.scenarios) for suite in run.suites]
     suites = {
-        suite.name: _summed([suite], before, checks) for suite, checks in zip(run.suites, lost, strict=True)
+        suite.name: _summed(_standings([suite], known), before, checks)
+        for suite, checks in zip(run.suites, lost, strict=True)
     }
     if len(suites) == 1:
         (only,) = suites.values()
         return RunFigures(only, suites)
     return RunFigures(
-        _summed(run.suites, before, costliest(check for each in lost for check in each)), suites
+        _summed(_standings(run.suites, known), before, costliest(check for each in lost for check in each)),
+        suites,
     )
 
 
 def _summed(
-    suites: Sequence[SuiteResult], before: Mapping[ScenarioKey, Standing], lost: Sequence[LostCheck]
+    standings: Iterator[Standing], before: Mapping[ScenarioKey, Standing], lost: Sequence[LostCheck]
 ) -> Summed:
     if not before:
-        return Summed(figures_of(_standings(suites)), None, lost)
-    now = list(_standings(suites))
+        return Summed(figures_of(standings), None, lost)
+    now = list(standings)
     both = [found for found in now if found.key in before]
     figures, earlier = figures_of(now), [before[found.key] for found in both]
     return Summed(figures, moves_of(earlier, both, figures if len(both) == len(now) else None), lost)
 
 
-def _standings(suites: Sequence[SuiteResult]) -> Iterator[Standing]:
-    return (standing(suite.name, scenario) for suite in suites for scenario in suite.scenarios)
+def _standings(suites: Sequence[SuiteResult], known: Mapping[ScenarioKey, Standing]) -> Iterator[Standing]:
+    """How the scenarios stand, out of the comparison where there was one."""
+    for suite in suites:
+        for scenario in suite.scenarios:
+            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+            yield known.get(key) or standing(suite.name, scenario)

@@ -127,7 +127,7 @@ class Comparison:
     """Changes by scenario key, and what the baseline has that the run has not.
 
     `before` holds how the scenarios of the run stood in the baseline, by their key in the run; `trials` how
-    many trials those had there, and have now.
+    many trials those had there, and have now; `now` how every scenario of the run stands.
     """
 
     changes: dict[ScenarioKey, Change]
@@ -135,4 +135,5 @@ class Comparison:
     before: dict[ScenarioKey, Standing] = field(default_factory=dict)
     trials: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
     evidence: Evidence | None = None
+    now: Mapping[ScenarioKey, Standing] = field(default_factory=dict)
     critical_before: Mapping[str, int] = field(default_factory=dict)  # issues of goldens, by suite
