@@ -11,7 +11,7 @@ from evalgate.models.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST = 100_000
+MOST = 32_000
 """Bytes of JSON; of a larger recording its course is kept, which is bounded."""
 
 
