@@ -11,7 +11,7 @@ BLOCK = 1 << 18
 
 
 class Shelf:
-    """See models.trial_store.Shelf. The file has no name and goes with the shelf.
+    """See models.shelf.Shelf. The file has no name and goes with the shelf.
 
     Raises SettingError where the system has no room for it.
     """

@@ -10,8 +10,8 @@ from evalgate.application.claims import Claims
 from evalgate.application.packing import Packer
 from evalgate.application.pricing import Pricer
 from evalgate.application.shared_results import Known
-from evalgate.application.suite_evaluation import damaged_trial, judge_trace, named, ref_of
 from evalgate.application.told_block import BlockWriter
+from evalgate.application.trace_judging import damaged_trial, judge_trace, named, ref_of
 from evalgate.application.trace_warnings import Warnings
 from evalgate.errors import InvalidInput
 from evalgate.gate.behaviour import rank

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from evalgate.application.held_recording import held
+from evalgate.application.held_recording import held, told
 from evalgate.errors import InvalidInput, Problem
 from evalgate.gate.behaviour import behaviour_of, not_well, pair_of, rank
-from evalgate.models.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from evalgate.application.earlier import Before
+    from evalgate.application.held_recording import Held
     from evalgate.gate.behaviour import TrialPair
     from evalgate.models.behaviour import Course
     from evalgate.models.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.earlier_run import EarlierRun, Place
     from evalgate.models.run import Run, TrialResult
     from evalgate.models.told_trials import ToldTrial
-    from evalgate.models.trace import Source
+    from evalgate.models.trace import Source, Trace
 
 MOST_KEPT = 100
 """Scenarios of which a recording is kept while a run goes on."""
@@ -33,19 +33,11 @@ _SOURCE = b'"source":{'
 
 
 class Kept(NamedTuple):
-    """The worst recording of a scenario; its course, or what that can be made of."""
+    """The worst recording of a scenario."""
 
     rank: tuple[bool, float]
     place: Place
-    story: Course | Trace
-
-    def course(self) -> Course:
-        """What happened in it."""
-        if not isinstance(self.story, Trace):
-            return self.story
-        from evalgate.gate.courses import course_of
-
-        return course_of(self.story)
+    recording: Held
 
 
 class Witness:
@@ -59,17 +51,11 @@ class Witness:
     def see(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
         """Keeps a trace that did worse, where it is the worst of its scenario so far.
 
-        Few of them are told of in the end, so that its course is made now only where it is too large to keep.
+        Few of them are told of in the end: their courses are made then.
         """
         mine = rank(trial.status, trial.score)
-        if not self._wants(key, mine):
-            return
-        story: Course | Trace | None = held(trace)
-        if story is None:
-            from evalgate.gate.courses import course_of
-
-            story = course_of(trace)
-        self._keep(key, mine, trace.source, story)
+        if self._wants(key, mine):
+            self._keep(key, mine, trace.source, held(trace))
 
     def keep(self, key: ScenarioKey, source: Source, trial: TrialResult | ToldTrial, course: Course) -> None:
         """Keeps the course of a trial that did worse, where it is the worst of its scenario so far."""
@@ -77,14 +63,12 @@ class Witness:
         if self._wants(key, mine):
             self._keep(key, mine, source, course)
 
-    def _keep(
-        self, key: ScenarioKey, mine: tuple[bool, float], source: Source, story: Course | Trace
-    ) -> None:
-        self._kept[key] = Kept(mine, (source.path, source.line, source.record), story)
+    def _keep(self, key: ScenarioKey, mine: tuple[bool, float], source: Source, recording: Held) -> None:
+        self._kept[key] = Kept(mine, (source.path, source.line, source.record), recording)
 
     def _wants(self, key: ScenarioKey, mine: tuple[bool, float]) -> bool:
-        held = self._kept.get(key)
-        return len(self._kept) < MOST_KEPT if held is None else mine < held.rank
+        kept = self._kept.get(key)
+        return len(self._kept) < MOST_KEPT if kept is None else mine < kept.rank
 
     def of(self, key: ScenarioKey) -> Kept | None:
         """What was kept of a scenario."""
@@ -101,7 +85,7 @@ def is_worse(trial: TrialResult, before: Before) -> bool:
 class _Wanted(NamedTuple):
     change: Change
     pair: TrialPair
-    kept: Kept
+    recording: Held
 
 
 def add_behaviour(
@@ -121,7 +105,7 @@ def add_behaviour(
     for each in wanted:
         earlier = courses.get(each.pair.earlier.place)
         if earlier is not None:
-            each.change.behaviour = behaviour_of(each.pair, earlier, each.kept.course())
+            each.change.behaviour = behaviour_of(each.pair, earlier, told(each.recording))
     return []
 
 
@@ -133,7 +117,7 @@ def _wanted(comparison: Comparison, run: Run, before: EarlierRun, witness: Witne
         kept = witness.of(each.key)
         seen = [] if kept is None else [trial for trial in each.trials if _place(trial) == kept.place]
         if kept is not None and seen:
-            found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept))
+            found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept.recording))
         if len(found) == MOST_TOLD:
             break
     return found

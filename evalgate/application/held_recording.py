@@ -11,16 +11,20 @@ from evalgate.models.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.models.behaviour import Course
+
+    Held = Trace | Course
+
 MOST = 32_000
 """Bytes of JSON; of a larger recording its course is kept, which is bounded."""
 
 
-def held(trace: Trace) -> Trace | None:
-    """A trace of nothing but what a course is made of; None where that is large."""
+def held(trace: Trace) -> Held:
+    """A trace of nothing but what a course is made of; the course itself where that is large."""
     glance = trace.glance
     said = (trace.messages, trace.tool_calls) if glance is None else glance.recorded
-    if said is None or not _is_small((said, trace.response, trace.error)):
-        return None
+    if not _is_small((said, trace.response, trace.error)):
+        return _course_of(trace)
     if glance is None:
         kept = Trace("", trace.messages, trace.tool_calls, trace.response)
     else:
@@ -28,6 +32,17 @@ def held(trace: Trace) -> Trace | None:
         kept.response = trace.response
     kept.status, kept.error = trace.status, trace.error
     return kept
+
+
+def told(recording: Held) -> Course:
+    """The course of what was held."""
+    return _course_of(recording) if isinstance(recording, Trace) else recording
+
+
+def _course_of(trace: Trace) -> Course:
+    from evalgate.gate.courses import course_of  # few runs have one
+
+    return course_of(trace)
 
 
 def _is_small(values: Sequence[object]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -12,22 +11,19 @@ from evalgate.application.claims import Candidate, Claims
 from evalgate.application.numbering import numbered
 from evalgate.application.shared_results import Known
 from evalgate.application.stored_trial import trial_of
-from evalgate.application.trace_warnings import place_of
-from evalgate.evaluators.looking import looking
+from evalgate.application.trace_judging import damaged_trial, judge_trace, named, ref_of
 from evalgate.measures.intervals import wilson
-from evalgate.measures.queries import QueryFailedError
 from evalgate.models.comparison import ScenarioKey
-from evalgate.models.run import ScenarioResult, SuiteResult, Together, TraceRef, TrialResult, Unclaimed
+from evalgate.models.run import ScenarioResult, SuiteResult, TrialResult, Unclaimed
 from evalgate.models.shelf import Memory
 from evalgate.models.told_trials import Teller, ToldTrial
-from evalgate.models.trace import MAX_ID_LENGTH, DamagedTrace, Source, Trace
+from evalgate.models.trace import DamagedTrace, Source, Trace
 from evalgate.models.trial_store import TrialStore
 from evalgate.models.trials import Trials
 from evalgate.records import dataclass, field
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 from evalgate.scoring.scenario import judge_scenario
-from evalgate.scoring.trial import score_trial
 from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
@@ -37,11 +33,9 @@ if TYPE_CHECKING:
     from evalgate.application.earlier import Before, Earlier
     from evalgate.application.judged import JudgedRecord, Option
     from evalgate.application.told_block import Block
-    from evalgate.measures.queries import Query
-    from evalgate.models.golden_result import GoldenResult, GoldenTrial
+    from evalgate.models.golden_result import GoldenResult
     from evalgate.models.shelf import Shelf
     from evalgate.models.trace import TraceRecord
-    from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
 
 
@@ -55,7 +49,6 @@ class _Gathered:
 
     claim: Claim | None
     owner: int
-    key: ScenarioKey | None = None
     earlier: Before | None = None  # in the baseline
     whole: list[TrialResult] = field(default_factory=list)
     recorded: list[int | None] = field(default_factory=list)  # their numbers, as those of whole trials
@@ -64,21 +57,25 @@ class _Gathered:
     def trials(self, store: TrialStore, own: range, unread: range = range(0)) -> Sequence[TrialResult]:
         """The trials in their order, each with its number: its own in the store, and recordings unread."""
         if self.claim is not None and self.claim.scenario.golden is not None:
-            self.whole += (store.trial(place, 0) for place in unread)
-            self.recorded += store.recorded(unread)
-            self.started += [None] * len(unread)
-            order, numbers = numbered(self.recorded, self.started)
-            found = [self.whole[place] for place in order]
-            for trial, number in zip(found, numbers, strict=True):
-                trial.trial = number
-            return found
-        places = array("I", chain(own, unread)) if unread else own
-        recorded = store.recorded(places)
-        if len(places) == 1:
-            return Trials(store, places, [recorded[0] or 0])
-        order, numbers = numbered(recorded, store.started(places))
-        in_order = places if isinstance(order, range) else array("I", map(places.__getitem__, order))
-        return Trials(store, in_order, numbers)
+            return self._golden_trials(store, unread)
+        return _stored_trials(store, array("I", chain(own, unread)) if unread else own)
+
+    def _golden_trials(self, store: TrialStore, unread: range) -> Sequence[TrialResult]:
+        whole = [*self.whole, *(store.trial(place, 0) for place in unread)]
+        recorded = [*self.recorded, *store.recorded(unread)]
+        order, numbers = numbered(recorded, [*self.started, *[None] * len(unread)])
+        for place, number in zip(order, numbers, strict=True):
+            whole[place].trial = number
+        return [whole[place] for place in order]
+
+
+def _stored_trials(store: TrialStore, places: Sequence[int]) -> Trials:
+    recorded = store.recorded(places)
+    if len(places) == 1:  # as most scenarios have
+        return Trials(store, places, [recorded[0] or 0])
+    order, numbers = numbered(recorded, store.started(places))
+    in_order = places if isinstance(order, range) else array("I", map(places.__getitem__, order))
+    return Trials(store, in_order, numbers)
 
 
 class SuiteEvaluation:
@@ -116,8 +113,8 @@ class SuiteEvaluation:
             record.baseline = home.earlier
             trial = judge_trace(record, claim, self._known)
             self._keep(home, trial, record.trial, record.started_at)
-            if home.key is not None and home.earlier is not None and is_worse(trial, home.earlier):
-                self._witness.see(home.key, record, trial)
+            if home.earlier is not None and is_worse(trial, home.earlier):
+                self._witness.see(self._key(claim), record, trial)
 
     def take(self, found: JudgedRecord) -> Option | None:
         """Takes in a record that was judged elsewhere; the option that it comes under, None where none.
@@ -169,15 +166,13 @@ class SuiteEvaluation:
         key = self._key(claim)
         home = self._gathered.get(key)
         if home is None:
-            home = self._gathered[key] = self._gathering(claim, key, self._earlier.of(key))
+            home = self._gathered[key] = self._gathering(claim, self._earlier.of(key))
         claim.home = home
         return home
 
-    def _gathering(
-        self, claim: Claim | None, key: ScenarioKey | None = None, earlier: Before | None = None
-    ) -> _Gathered:
+    def _gathering(self, claim: Claim | None, earlier: Before | None = None) -> _Gathered:
         self._owners += 1
-        return _Gathered(claim, self._owners - 1, key, earlier)
+        return _Gathered(claim, self._owners - 1, earlier)
 
     def _add_damaged(
         self, trial: TrialResult | ToldTrial, fallback_id: str, recorded: int | None, claim: Claim | None
@@ -223,107 +218,6 @@ class SuiteEvaluation:
             for id_, each in sorted(self._damaged.items())
         ]
         return found
-
-
-def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
-    """The record under the scenario id that the suite sees in it; damaged where that can't be told."""
-    if suite.scenario_from is None:
-        return record, record.scenario_id
-    scenario_id, problem = _scenario_id(suite.scenario_from, record)
-    if problem is not None:
-        return DamagedTrace(problem, record.source, _own_id(record.source)), scenario_id
-    return record, scenario_id
-
-
-def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, str | None]:
-    """The record's scenario id as an expression finds it, and what is wrong with it."""
-    if isinstance(record, DamagedTrace):
-        return None, None  # what can't be read can't be asked
-    try:
-        found = _look_for(expression)(record)
-    except QueryFailedError as error:
-        return None, f"scenario_from: {error}"
-    if found is None:
-        return record.scenario_id, None
-    if isinstance(found, int) and not isinstance(found, bool):
-        found = str(found)
-    if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
-        return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
-    record.scenario_id = found
-    return found, None
-
-
-_look_for = lru_cache(maxsize=256)(looking)
-
-
-def damaged_trial(record: DamagedTrace) -> TrialResult:
-    """The trial of a record that can't be read."""
-    source = record.source
-    return TrialResult(
-        trial=record.trial or 0,
-        trace=TraceRef(None, source.path, source.format, source.sha256, source.line, source.record),
-        status="error",
-        score=0.0,
-        assertions=[],
-        reason=f"{place_of(source)}: {record.reason}",
-    )
-
-
-def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
-    """One trace under one scenario; what many trials have in common is found once."""
-    scenario = claim.scenario
-    rows = [assertion.assess(trace) for assertion in scenario.assertions]
-    key = (scenario.threshold, *map(id, rows))
-    found = known.get(key)
-    if found is None:
-        found = Together(rows, *score_trial(rows, scenario.threshold))
-        known.keep(key, found)
-    latency_ms, usage = trace.latency["total_ms"], trace.usage
-    return TrialResult(
-        0,
-        ref_of(trace),
-        found.status,
-        found.score,
-        found.assertions,
-        trace.cost["usd"],
-        None if latency_ms is None else latency_ms / 1000,
-        usage["total_tokens"],
-        trace.called,
-        None,
-        [],
-        usage["input_tokens"],
-        usage["output_tokens"],
-        trace.pricing,
-        None if scenario.golden is None else _beside_golden(trace, scenario.golden),
-        found,
-    )
-
-
-def _beside_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
-    """What judging a golden finds beside its score."""
-    from evalgate.scoring.golden.trial import golden_trial
-
-    return golden_trial(golden, trace)
-
-
-def ref_of(trace: Trace) -> TraceRef:
-    """Which recording it is."""
-    source = trace.source
-    return TraceRef(
-        trace.trace_id,
-        source.path,
-        source.format,
-        source.sha256,
-        source.line,
-        source.record,
-        trace.commit,
-        trace.agent_hash,
-        trace.started_at or trace.ended_at,
-    )
-
-
-def _own_id(source: Source) -> str:
-    return source.path if source.line is None else f"{source.path}#L{source.line}"
 
 
 def _scenario_result(claim: Claim, trials: Sequence[TrialResult]) -> ScenarioResult | None:

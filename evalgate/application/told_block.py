@@ -50,5 +50,5 @@ class BlockWriter:
 
 
 def is_block(row: Sequence[Any]) -> bool:
-    """Whether what a worker sent are many trials, and not one record."""
+    """Whether what a worker sent are many trials, and not one record, which has three parts."""
     return len(row) == len(Block._fields)

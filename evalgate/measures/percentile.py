@@ -27,7 +27,7 @@ def rank_in(known: Sequence[float], percent: int) -> float | None:
 
 
 def ranks_among(known: array[float], percents: Sequence[int]) -> list[float | None]:
-    """The same for several percents of known values, which are sorted in place, in stretches."""
+    """The same for several percents of known values, which may stand in another order afterwards."""
     if len(known) <= STRETCH:
         in_order = sorted(known)
         return [rank_in(in_order, percent) for percent in percents]

@@ -25,7 +25,7 @@ class Glance(NamedTuple):
     """What the system said first."""
     read: Callable[[], tuple[list[Any], list[Any]]]
     """The messages and the tool calls, see models.trace."""
+    recorded: Sequence[Any]
+    """The messages as they were recorded, out of which `read` makes its own."""
     opening: str | None = None
     """What the user said first."""
-    recorded: Sequence[Any] | None = None
-    """The messages as they were recorded, out of which `read` makes its own."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.shelf import Shelf
 
-MOST = 1 << 17
-"""Figures that stay in memory."""
 PAGE = 1 << 10
 """Figures that are read back at once: neighbours are mostly asked for together."""
 
@@ -20,24 +18,24 @@ PAGE = 1 << 10
 class LongColumn:
     """Figures by their place; those in `recent` are still in memory, and more are added there."""
 
-    __slots__ = ("_aside", "_page", "_shelf", "_starts", "_values", "recent")
+    __slots__ = ("_aside", "_at", "_shelf", "_starts", "_values", "recent")
 
     def __init__(self, shelf: Shelf, code: str) -> None:
         self.recent: array[Any] = array(code)
         self._shelf, self._aside = shelf, 0
         self._starts: list[int] = []  # of every page on the shelf
-        self._page, self._values = -1, self.recent
+        self._at, self._values = -1, self.recent  # the page that was read last
 
     def __getitem__(self, place: int) -> Any:
         if place >= self._aside:
             return self.recent[place - self._aside]
         page, rest = divmod(place, PAGE)
-        if page != self._page:
-            self._page, self._values = page, self._read(page)
-        return self._values[rest]
+        return self._page(page)[rest]
 
     def at(self, places: Sequence[int]) -> Iterable[Any]:
         """The figures of some places."""
+        if not places:
+            return ()
         if isinstance(places, range) and places.step == 1:
             return self._between(places.start, places.stop)
         return map(self.__getitem__ if self._aside else self.recent.__getitem__, places)
@@ -56,7 +54,7 @@ class LongColumn:
         code = self.recent.typecode
         figures = array(code, self._between(0, len(order))) if self._aside else self.recent
         self.recent = array(code, map(figures.__getitem__, order))
-        self._aside, self._page = 0, -1
+        self._aside, self._at = 0, -1
         self._starts.clear()
 
     def _between(self, start: int, end: int) -> Iterable[Any]:
@@ -66,10 +64,12 @@ class LongColumn:
 
     def _pages(self, start: int, end: int) -> Iterator[array[Any]]:
         for first in range(start // PAGE * PAGE, min(end, self._aside), PAGE):
-            yield self._read(first // PAGE)[max(start - first, 0) : end - first]
+            yield self._page(first // PAGE)[max(start - first, 0) : end - first]
         yield self.recent[: max(end - self._aside, 0)]
 
-    def _read(self, page: int) -> array[Any]:
-        values: array[Any] = array(self.recent.typecode)
-        values.frombytes(self._shelf.get(self._starts[page], PAGE * values.itemsize))
-        return values
+    def _page(self, page: int) -> array[Any]:
+        if page != self._at:
+            values: array[Any] = array(self.recent.typecode)
+            values.frombytes(self._shelf.get(self._starts[page], PAGE * values.itemsize))
+            self._at, self._values = page, values
+        return self._values

@@ -15,7 +15,7 @@ from operator import le
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.column import UNKNOWN, Column, figure
-from evalgate.models.long_column import MOST, LongColumn
+from evalgate.models.long_column import LongColumn
 from evalgate.models.told_trials import Checked, Lost, ToldTrial, checked_of, plain
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from evalgate.models.told_trials import Marks
 
 
+MOST = 1 << 17
+"""Trials that have their figures in memory."""
 _AMOUNTS = ("score", "cost_usd", "latency_seconds")
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _nan = float("nan")
@@ -37,9 +39,11 @@ Packed = tuple[Any, ...]
 
 
 class TrialStore:
-    """Every trial of a suite, in the order in which they were judged; `restore` makes one of its document.
+    """Every trial of a suite; `restore` makes one of its document.
 
-    `most` is how many have their figures in memory: those of older ones stand on the shelf.
+    They stand in the order in which they were judged until `arrange` puts those of each scenario side by
+    side: what is asked by places is asked after it. Once `most` have their figures in memory, these go to
+    the shelf.
     """
 
     def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
@@ -54,8 +58,8 @@ class TrialStore:
         self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
         self._started: list[str | None] = []  # as far as any trial tells it
         self._count = 0
-        self._numbers, self._known = dict[Checked, int](), list[Checked]()
-        self._statuses: list[TrialStatus] = []  # of what is known
+        self._number_of, self._known = dict[Checked, int](), list[Checked]()
+        self._statuses: list[TrialStatus] = []  # of all that is known
         self._marks: dict[int, Marks] = {}
         self.stale: dict[int, str] = {}
 
@@ -66,10 +70,10 @@ class TrialStore:
         self._starts.recent.append(self._shelf.put(document))
         self._checked.recent.append(self._number(checked))
         self._owners.recent.append(owner)
-        sizes, priced, numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
+        sizes, priced, own_numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
         sizes.recent.append(len(document))
         priced.recent.append(is_priced)
-        numbers.recent.append(UNKNOWN if recorded is None else recorded)
+        own_numbers.recent.append(UNKNOWN if recorded is None else recorded)
         scores.recent.append(_nan if score is None else score)
         costs.recent.append(_nan if cost is None else cost)
         latencies.recent.append(_nan if seconds is None else seconds)
@@ -96,15 +100,15 @@ class TrialStore:
 
     def extend(self, packed: Packed, owners: Sequence[int]) -> int:
         """Keeps the trials that another store packed; its owners' numbers here. Returns how many they are."""
-        documents, columns, known, checked, theirs_owners, started, marks = packed
+        documents, columns, known, checked, their_owners, started, marks = packed
         first, sizes = self._count, array("I", columns[0])
         starts = accumulate(sizes, initial=self._shelf.put(documents))
         self._starts.recent.extend(islice(starts, len(sizes)))
         for mine, theirs in zip(self._plain, columns, strict=True):
             mine.recent.frombytes(theirs)
-        numbers = [self._number(checked_of(each)) for each in known]
-        self._checked.recent.extend(map(numbers.__getitem__, array("I", checked)))
-        self._owners.recent.extend(map(owners.__getitem__, array("I", theirs_owners)))
+        checks = [self._number(checked_of(each)) for each in known]
+        self._checked.recent.extend(map(checks.__getitem__, array("I", checked)))
+        self._owners.recent.extend(map(owners.__getitem__, array("I", their_owners)))
         self._marks.update((first + place, mark) for place, mark in marks.items())
         if started:
             self._start(started)
@@ -210,9 +214,9 @@ class TrialStore:
 
     def _number(self, checked: Checked) -> int:
         """What stands in the column for what was found; anything new gets the next number."""
-        number = self._numbers.get(checked)
+        number = self._number_of.get(checked)
         if number is None:
-            number = self._numbers[checked] = len(self._known)
+            number = self._number_of[checked] = len(self._known)
             self._known.append(checked)
             self._statuses.append(checked.status)
         return number

@@ -117,10 +117,6 @@ def dump_standings(document: StandingsDoc, results: ResultsIdentity) -> bytes | 
     return content if len(content) <= MAX_BYTES else None
 
 
-def _holds_too_much(data: bytes) -> bool:
-    return data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES
-
-
 def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standings.json") -> StandingsDoc:
     """A document read back, checked column by column, and that it belongs to these results.
 
@@ -130,7 +126,7 @@ def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standi
 
     from evalgate.reporting.exports.standings_shape import check
 
-    if len(data) > MAX_CONTAINERS and _holds_too_much(data):
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
         raise OverLimit(f"{what} holds more values than any run would leave")
     try:
         document: Any = orjson.loads(data)

@@ -123,12 +123,12 @@ def _column(
     if count is not None and len(values) != count:
         raise Mistake((*place, name), f"has {len(values):,} entries and not {count:,}")
     kinds = list(map(type, values))
-    is_even = bool(kinds) and kinds.count(kinds[0]) == len(kinds)  # told in a fraction of the time
-    if not types.issuperset(kinds[:1] if is_even else kinds):
+    is_uniform = bool(kinds) and kinds.count(kinds[0]) == len(kinds)  # told sooner than of each by itself
+    if not types.issuperset(kinds[:1] if is_uniform else kinds):
         raise Mistake((*place, name), "holds a value of another kind")
     if most is None:
         return
-    known = values if is_even and kinds[0] is not _NONE else [each for each in values if each is not None]
+    known = values if is_uniform and kinds[0] is not _NONE else [each for each in values if each is not None]
     if known and not 0 <= min(known) <= max(known) <= most:
         raise Mistake((*place, name), f"holds a value that is not between 0 and {most:g}")
 

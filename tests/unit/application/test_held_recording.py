@@ -6,9 +6,9 @@ import pytest
 from builders import make_trace
 
 from evalgate.adapters.trace_formats.native.at_once import read_at_once
-from evalgate.application.held_recording import MOST, held
+from evalgate.application.held_recording import MOST, held, told
 from evalgate.gate.courses import course_of
-from evalgate.models.trace import Source
+from evalgate.models.trace import Source, Trace
 
 RECORDED = [
     {"role": "system", "content": "Be brief."},
@@ -37,7 +37,7 @@ def glanced(recorded=RECORDED, **fields):
 
 
 def whole(**fields):
-    return make_trace(["look_up", ("pay", {"amount": 1})], "Done.", **fields)
+    return make_trace(["look_up", ("pay", {"amount": 1})], "Done.", metadata={"long": "x"}, **fields)
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def whole(**fields):
 )
 def test_the_course_is_the_same_and_nothing_else_is_kept(trace):
     kept = held(trace)
-    assert kept is not None
-    assert kept.metadata == {}
-    assert course_of(kept) == course_of(trace)
+    assert isinstance(kept, Trace)
+    assert [trace.metadata, kept.metadata] == [{"long": "x"}, {}]
+    assert told(kept) == course_of(trace)
 
 
 def test_no_message_is_made_for_it():
     trace = glanced()
     kept = held(trace)
-    assert kept is not None
+    assert isinstance(kept, Trace)
     assert trace.glance is not None
     assert kept.glance is not None
 
@@ -74,5 +74,7 @@ def test_no_message_is_made_for_it():
         glanced([{"role": "user", "content": "x" * MOST}, *RECORDED[1:]]),
     ],
 )
-def test_one_that_is_large_or_of_unknown_size_is_not_kept(trace):
-    assert held(trace) is None
+def test_of_one_that_is_large_or_of_unknown_size_the_course_is_kept(trace):
+    kept = held(trace)
+    assert not isinstance(kept, Trace)
+    assert told(kept) == kept == course_of(trace)

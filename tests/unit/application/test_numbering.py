@@ -13,6 +13,8 @@ from evalgate.application.numbering import numbered
         ([], [], [], []),
         ([None], [None], [0], [0]),
         ([5, 3, 4], [None] * 3, [1, 2, 0], [3, 4, 5]),
+        ([3, 5, 9], ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", None], [0, 1, 2], [3, 5, 9]),
+        ([-3, 1], [None] * 2, [0, 1], [-3, 1]),
         ([3, 3], ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"], [1, 0], [0, 1]),
         ([3, 3], ["2026-01-02T00:00:00Z", None], [0, 1], [0, 1]),
         ([None, 1], ["2026-01-01T00:00:00.5Z", "2026-01-01T00:00:00Z"], [1, 0], [0, 1]),
@@ -21,3 +23,8 @@ from evalgate.application.numbering import numbered
 )
 def test_by_recorded_number_else_by_time_else_as_read(recorded, started, order, numbers):
     assert [list(each) for each in numbered(recorded, started)] == [order, numbers]
+
+
+def test_of_numbers_that_ascend_no_copy_is_made():
+    recorded = [3, 5, 9]
+    assert numbered(recorded, [])[1] is recorded

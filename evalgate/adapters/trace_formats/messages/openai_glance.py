@@ -76,7 +76,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
     reason = None if answer is None else finish_reason(messages[answer].get("finish_reason"))
     response: Response = {"content": answered, "finish_reason": reason, "message_index": answer}
     read = partial(_read, messages)
-    return Glance(called, len(messages), turns, response, instructions, read, opening, messages)
+    return Glance(called, len(messages), turns, response, instructions, read, messages, opening)
 
 
 def _look_at_rest(message: dict[str, Any], content: Any) -> None:

@@ -72,7 +72,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
         raise NotPlain
     response: Response = {"content": answered, "finish_reason": None, "message_index": answer}
     read = partial(read_plain, messages)
-    return Glance(called, len(messages), turns, response, instructions, read, opening, messages)
+    return Glance(called, len(messages), turns, response, instructions, read, messages, opening)
 
 
 def _look_at_result(message: dict[str, Any], content: Any) -> None:

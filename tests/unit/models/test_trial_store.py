@@ -1,0 +1,129 @@
+"""Trials of which few, or none, have their figures in memory are those that were given."""
+
+from __future__ import annotations
+
+import marshal
+from collections import Counter
+from copy import deepcopy
+
+import pytest
+from run_builders import kept, make_assertion, make_trial
+
+from evalgate.adapters.shelf import Shelf
+from evalgate.application.stored_trial import trial_of
+from evalgate.models import long_column
+from evalgate.models.shelf import Memory
+from evalgate.models.told_trials import Teller
+from evalgate.models.trial_store import TrialStore
+from evalgate.models.trials import (
+    Trials,
+    column,
+    having,
+    lost_and_often,
+    lost_in,
+    make_stale,
+    outcomes_of,
+    priced,
+    stale,
+    statuses,
+)
+from evalgate.reporting.exports.bounded import bounded_name
+from evalgate.reporting.exports.trial_doc import trial_line
+
+PAGE = 3
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_pages():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(long_column, "PAGE", PAGE)
+        yield
+
+
+def some_trials(count):
+    words = "passed", "failed", "error", "not_evaluable"
+    return [
+        make_trial(
+            words[at % 4],
+            number=3 * at,
+            cost_usd=None if at % 5 == 4 else at / 7,
+            latency_seconds=at,
+            assertions=[make_assertion("passed" if at % 4 == 0 else "failed", name=f"check {at % 3}")],
+        )
+        for at in range(count)
+    ]
+
+
+def alike(small, trials):
+    assert list(small) == list(kept(deepcopy(trials)))
+    assert list(small.documents()) == list(kept(deepcopy(trials)).documents())
+    assert [small.document(at) for at in range(len(trials))] == list(small.documents())
+    for name in ("trial", "score", "cost_usd", "latency_seconds", "total_tokens"):
+        assert column(small, name) == column(trials, name)
+    assert statuses(small) == statuses(trials)
+    assert outcomes_of([small]) == outcomes_of([trials])
+    assert priced(small) == priced(trials)
+    assert list(lost_in(small)) == list(lost_in(trials))
+    assert lost_often(small) == lost_often(trials)
+    assert list(having(small, "failed")) == list(kept(having(deepcopy(trials), "failed")))
+
+
+def lost_often(trials):
+    found = Counter()
+    for lost, often in lost_and_often(trials):
+        found[tuple(lost)] += often
+    return found
+
+
+def trials_of(store, owners):
+    """The trials of each owner, and when they began."""
+    return [
+        (Trials(store, places, store.recorded(places)), store.started(places))
+        for places in store.arrange(owners)
+    ]
+
+
+@pytest.mark.parametrize("most", [3, 4, 7, 100])
+@pytest.mark.parametrize("owner", [lambda at: at % 3, lambda at: at // 9, lambda at: 2 - at // 9])
+def test_the_trials_of_each_scenario_stand_together_however_few_figures_are_in_memory(most, owner):
+    trials = some_trials(25)
+    store, tell = TrialStore(Shelf(in_memory=0), trial_of, most), Teller(trial_line, bounded_name)
+    for at, trial in enumerate(deepcopy(trials)):
+        store.take(tell(trial), owner(at), trial.trial, f"t{at}" if at == 4 else None)
+    for number, (found, started) in enumerate(trials_of(store, 4)):
+        own = [at for at in range(25) if owner(at) == number]
+        alike(found, [trials[at] for at in own])
+        if own:
+            make_stale(found, len(own) // 2, "old")
+            assert [each.trace.stale for each in found].index("old") == len(own) // 2
+            assert stale(found) == ["old"]
+            found.store.stale.clear()
+        alike(found[1:], [trials[at] for at in own][1:])
+        assert started == ["t4" if at == 4 else None for at in own]
+
+
+@pytest.mark.parametrize("most", [3, 8, 100])
+def test_trials_that_come_in_blocks_are_the_same(most):
+    trials, tell = some_trials(25), Teller(trial_line, bounded_name)
+    store = TrialStore(Shelf(in_memory=0), trial_of, most)
+    for first in range(0, 25, 5):
+        block = TrialStore(Memory(), trial_of)
+        for at, trial in enumerate(deepcopy(trials[first : first + 5])):
+            block.take(tell(trial), at, trial.trial, "t" if first and not at else None)
+        sent = marshal.dumps(block.packed())
+        store.extend(marshal.loads(sent), [4, 3, 2, 1, 0])  # noqa: S302  (our own bytes)
+    for owner, (found, started) in enumerate(trials_of(store, 5)):
+        alike(found, trials[4 - owner :: 5])
+        assert started == [None, *["t" if owner == 4 else None] * 4]
+
+
+def test_what_is_noted_of_a_recording_moves_with_its_trial():
+    """Its path, say, where a document may not tell it."""
+    trials, secret = some_trials(6), "password=swordfish42"
+    for trial in trials[1], trials[4]:
+        trial.trace.path = f"{secret}/{trial.trial}"
+    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
+    for at, trial in enumerate(deepcopy(trials)):
+        store.take(tell(trial), at % 2, trial.trial, None)
+    for owner, (found, _) in enumerate(trials_of(store, 2)):
+        assert [each.trace.path for each in found] == [each.trace.path for each in trials[owner::2]]
