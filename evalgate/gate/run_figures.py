@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 
 def figures_of_run(run: Run, comparison: Comparison | None) -> RunFigures:
-    """Figures with their moves, for which only scenarios count that stand on both sides."""
+    """Figures with their moves, for which only scenarios count that stand on both sides.
+
+    The comparison lets go of `now`: nothing else is made of it, and results are still to be written.
+    """
     before: Mapping[ScenarioKey, Standing] = comparison.before if comparison else {}
-    known: Mapping[ScenarioKey, Standing] = comparison.now if comparison else {}
+    known: Mapping[ScenarioKey, Standing] = {}
+    if comparison is not None:
+        known, comparison.now = comparison.now, {}
     lost = [lost_checks(suite.name, suite.scenarios) for suite in run.suites]
     suites = {
         suite.name: _summed(_standings([suite], known), before, checks)

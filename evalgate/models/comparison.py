@@ -127,7 +127,8 @@ class Comparison:
     """Changes by scenario key, and what the baseline has that the run has not.
 
     `before` holds how the scenarios of the run stood in the baseline, by their key in the run; `trials` how
-    many trials those had there, and have now; `now` how every scenario of the run stands.
+    many trials those had there, and have now; `now` how every scenario of the run stands, until its
+    figures are made.
     """
 
     changes: dict[ScenarioKey, Change]
