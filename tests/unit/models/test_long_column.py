@@ -10,14 +10,7 @@ from evalgate.models import long_column
 from evalgate.models.long_column import LongColumn
 from evalgate.models.shelf import Memory
 
-PAGE = 3
-
-
-@pytest.fixture(autouse=True, scope="module")
-def small_pages():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_column, "PAGE", PAGE)
-        yield
+pytestmark = pytest.mark.usefixtures("small_pages")
 
 
 @given(st.data())
@@ -31,7 +24,7 @@ def test_a_figure_stays_where_it_is_whatever_goes_to_the_shelf(data):
         figures.recent.extend(new)
         if is_full:
             figures.set_aside()
-            assert len(figures.recent) < PAGE
+            assert len(figures.recent) < long_column.PAGE
     start, end = data.draw(st.tuples(*[st.integers(0, len(values))] * 2))
     order = data.draw(st.permutations(values))
     assert list(figures.at(order)) == [figures[place] for place in order] == order

@@ -11,7 +11,6 @@ from run_builders import kept, make_assertion, make_trial
 
 from evalgate.adapters.shelf import Shelf
 from evalgate.application.stored_trial import trial_of
-from evalgate.models import long_column
 from evalgate.models.shelf import Memory
 from evalgate.models.told_trials import Teller
 from evalgate.models.trial_store import TrialStore
@@ -30,14 +29,7 @@ from evalgate.models.trials import (
 from evalgate.reporting.exports.bounded import bounded_name
 from evalgate.reporting.exports.trial_doc import trial_line
 
-PAGE = 3
-
-
-@pytest.fixture(autouse=True, scope="module")
-def small_pages():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_column, "PAGE", PAGE)
-        yield
+pytestmark = pytest.mark.usefixtures("small_pages")
 
 
 def some_trials(count):
