@@ -1,0 +1,34 @@
+"""What EvalGate decides, apart from its wording, is what tests/behaviour/expected says."""
+
+from __future__ import annotations
+
+import pytest
+from behaviour import prove
+
+
+@pytest.mark.parametrize("name", prove.acceptance_cases())
+def test_an_acceptance_case_behaves_as_expected(name):
+    assert prove.digest(prove.acceptance_cases()[name]()) == prove.expected("acceptance")[name]
+
+
+def test_the_demo_behaves_as_expected():
+    assert prove.digest(prove.demo()) == prove.expected("demo")["demo"]
+
+
+@pytest.mark.shared
+def test_real_traces_behave_as_expected(shared):
+    found = dict(prove.observed("traces"))
+    assert prove.differences(found, prove.expected("traces")) == []
+
+
+def test_every_acceptance_case_has_a_digest():
+    assert prove.expected("acceptance").keys() == prove.acceptance_cases().keys()
+
+
+def test_wording_is_no_behaviour_and_an_outcome_is():
+    row = {"outcome": "failed", "reason": "as it was", "evidence": {"found": 1}}
+    digest = prove.digest(prove.without_prose(row))
+    assert prove.digest(prove.without_prose({**row, "reason": "in other words"})) == digest
+    assert prove.digest(prove.without_prose({**row, "outcome": "passed"})) != digest
+    assert prove.digest(prove.without_prose({**row, "evidence": {"found": 2}})) != digest
+    assert prove.digest(prove.without_prose({**row, "reason": None})) != digest
