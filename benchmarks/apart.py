@@ -19,7 +19,7 @@ ENTRYPOINT = HERE.parent / "entrypoint.py"
 IN_ONE = """
 import os, sys
 from evalgate.action import run
-from evalgate.adapters.github.step import Step
+from evalgate.adapters.github.workflow_step import Step
 from evalgate.bootstrap import process
 process.settle_python()
 os._exit(run(os.environ, Step(sys.stdout), is_apart=False))

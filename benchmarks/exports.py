@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from evalgate.models.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
-from evalgate.models.exported import About, Exported
-from evalgate.reporting.exports.evaluation_csv import evaluation_rows, read_evaluation_rows
-from evalgate.reporting.exports.evaluation_jsonl import evaluation_lines
-from evalgate.reporting.exports.metrics import Asked, metrics
-from evalgate.reporting.exports.read_jsonl import read_evaluation_lines
+from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.run.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.reporting.dataset.evaluation_csv import evaluation_rows, read_evaluation_rows
+from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
+from evalgate.reporting.dataset.metrics import Asked, metrics
+from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -40,7 +40,7 @@ def look(trace: dict[str, Any]) -> Found:
 
 def looking_by_expressions() -> Callable[[dict[str, Any]], Found]:
     """The same by expressions."""
-    from evalgate.measures.queries import Query
+    from evalgate.measures.jmespath.query import Query
 
     answer, status, names, cost, latency = (Query(path).search_value for path in PATHS)
     return lambda trace: (answer(trace), status(trace), names(trace), cost(trace), latency(trace))

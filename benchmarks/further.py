@@ -89,15 +89,17 @@ def least(file: Path, find: Callable[[dict[str, object]], floor.Found]) -> None:
 
 def judge(file: Path, suite: str) -> None:
     """What a run does, without its start."""
-    from evalgate.application.judge import judge as judged
-    from evalgate.application.leave_files import leave_files
-    from evalgate.application.request import JudgeRequest
-    from evalgate.bootstrap import verbs
+    from evalgate.application.judge.judge import judge as judged
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.write_outputs import leave_files
+    from evalgate.bootstrap import shell_verbs
     from evalgate.bootstrap.process import settle_python
     from evalgate.settings.limits import Limits
 
     settle_python()
-    tools = verbs.shell_tools(str(file.parent), "out", Limits(), source_date_epoch="0", progress_to=None)
+    tools = shell_verbs.shell_tools(
+        str(file.parent), "out", Limits(), source_date_epoch="0", progress_to=None
+    )
     request = JudgeRequest(configs=[str(HERE / suite)], traces=[file.name], make_baseline_zip=False)
     leave_files(judged(request, tools), tools.output)
 

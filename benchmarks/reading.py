@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import traces
 
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.trace_formats.strict_json import decode
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.open.trace_files import TraceFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

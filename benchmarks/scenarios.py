@@ -20,11 +20,11 @@ TIMES = 5
 
 def lines(folder: Path) -> list[str]:
     """The figures, a line each."""
-    from evalgate.adapters.baseline_zip import BaselineZips
-    from evalgate.adapters.workspace import Workspace
-    from evalgate.application.own_words import Wording, write_comment
-    from evalgate.reporting.exports.results_json import load
-    from evalgate.reporting.render import render_summary
+    from evalgate.adapters.archives.baseline_zip import BaselineZips
+    from evalgate.adapters.files.workspace import Workspace
+    from evalgate.application.documents.comment_template import Wording, write_comment
+    from evalgate.reporting.markdown.render import render_summary
+    from evalgate.reporting.results.results_json import load
 
     content = results(folder)
     document = load(content)

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import chart
 
-from evalgate.gate.compare import compare
-from evalgate.models.comparison import ScenarioKey, Standing
+from evalgate.gate.comparison.compare import compare
+from evalgate.models.comparison.comparison import ScenarioKey, Standing
 from evalgate.suite.policy import RegressionPolicy
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison import Comparison
-    from evalgate.models.run import Verdict
+    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.run.run import Verdict
 
     Correction = Literal["none", "holm", "bh"]
 

@@ -17,12 +17,12 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.stores.database import Database
-from evalgate.adapters.stores.place import place_of
-from evalgate.adapters.stores.run_writing import write_run
+from evalgate.adapters.store.database import Database
+from evalgate.adapters.store.run_writer import write_run
+from evalgate.adapters.store.store_url import place_of
 from evalgate.bootstrap.store import open_store
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
 from evalgate.ports.store import Page, Subject
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

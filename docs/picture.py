@@ -19,8 +19,8 @@ from pathlib import Path
 import cmarkgfm
 from cmarkgfm.cmark import Options
 
-from evalgate.reporting.exports.results_json import load
-from evalgate.reporting.render import render_comment
+from evalgate.reporting.markdown.render import render_comment
+from evalgate.reporting.results.results_json import load
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH = 900

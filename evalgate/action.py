@@ -9,18 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from evalgate.adapters.github.step import Step
-from evalgate.application.step_outputs import UNFINISHED, unset
+from evalgate.adapters.github.workflow_step import Step
+from evalgate.application.action.step_outputs import UNFINISHED, unset
 from evalgate.errors import BugElsewhere, InvalidInput
-from evalgate.models.annotation import Annotation
+from evalgate.models.github.annotation import Annotation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FrameType
 
-    from evalgate.adapters.github.site import Budget
-    from evalgate.adapters.judging.ready import ReadyJudge
-    from evalgate.bootstrap.bench import JobJudge
+    from evalgate.adapters.github.connection import Budget
+    from evalgate.adapters.sandbox.preforked import ReadyJudge
+    from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.settings.settings import Settings
 
 BUG = 70
@@ -92,23 +92,23 @@ def _gate(
     is_apart: bool,
     ready: ReadyJudge | None,
 ) -> int:
-    from evalgate.application.gate_in_action import gate_in_action
-    from evalgate.bootstrap import bench, gate
-    from evalgate.bootstrap.own_folder import folder_of_our_own
+    from evalgate.application.action.run_gate import gate_in_action
+    from evalgate.bootstrap import gate, judge_context
+    from evalgate.bootstrap.private_temp_dir import folder_of_our_own
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, environ, step)
     with folder_of_our_own(settings.job.temp) as downloads:
-        judge = _judge(settings, step, downloads, ready) if is_apart else bench.bench_of(settings)
+        judge = _judge(settings, step, downloads, ready) if is_apart else judge_context.bench_of(settings)
         if settings.approves:
-            from evalgate.application.approve_in_action import approve
+            from evalgate.application.action.approve_from_comment import approve
             from evalgate.bootstrap import approving
 
             to_do = approving.approve_task(settings)
             return approve(to_do, approving.approve_world(settings, step, judge, downloads, budget))
         if settings.inputs.mode == "publish":
-            from evalgate.application.publish import publish
+            from evalgate.application.action.publish import publish
             from evalgate.bootstrap import publishing
 
             task = publishing.publish_task(settings)
@@ -120,8 +120,8 @@ def _gate(
 
 def _judge(settings: Settings, step: Step, downloads: str, ready: ReadyJudge | None) -> JobJudge:
     """A judge in a process of its own."""
-    from evalgate.bootstrap.bench import bench_of
-    from evalgate.bootstrap.judging_apart import JudgeApart
+    from evalgate.bootstrap.judge_context import bench_of
+    from evalgate.bootstrap.sandboxed_judge import JudgeApart
 
     log = step.log if settings.inputs.debug or settings.job.debug else None
     return JudgeApart(bench_of(settings), Path(downloads), log, ready)
@@ -129,9 +129,9 @@ def _judge(settings: Settings, step: Step, downloads: str, ready: ReadyJudge | N
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Step) -> None:
     """Has the runner mask what it may not know, and takes all that is secret here out of what leaves."""
-    from evalgate.measures.redaction import hide
+    from evalgate.measures.redaction.redact import hide
     from evalgate.settings.secret_variables import secret_values
-    from evalgate.settings.store_place import secrets_in
+    from evalgate.settings.store_path import secrets_in
 
     tokens = (settings.inputs.github_token, settings.job.runtime_token)
     own = [secret for secret in (*tokens, *secrets_in(settings.inputs.store_url)) if secret]
@@ -182,12 +182,12 @@ def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
     second signal must not cut into what the first one writes.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    _in_passing("evalgate.adapters.judging.apart", "end_all")
+    _in_passing("evalgate.adapters.sandbox.judge_process", "end_all")
     code = int(step.told["exit-code"]) if "verdict" in step.told else ENDED_BY_SIGNAL + number
     if "verdict" not in step.told:
         _unfinished(step, code)
     step.outputs(unset(step.told))
-    _in_passing("evalgate.bootstrap.own_folder", "remove_all")
+    _in_passing("evalgate.bootstrap.private_temp_dir", "remove_all")
     os._exit(code)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from evalgate.adapters.judging.bounds import Bounds
-from evalgate.bootstrap.judge_life import live_asked
+from evalgate.adapters.sandbox.process_bounds import Bounds
+from evalgate.bootstrap.judge_main import live_asked
 
 NOBODY = "-"
 

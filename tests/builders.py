@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.trace import CallRef, Message, Source, ToolCall, Trace
+from evalgate.models.trace.trace import CallRef, Message, Source, ToolCall, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.models.trace import CallStatus, Role
+    from evalgate.models.trace.trace import CallStatus, Role
 
 
 def make_message(

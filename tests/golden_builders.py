@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from builders import make_message, make_trace
 
-from evalgate.models.golden import Golden
+from evalgate.models.run.golden import Golden
 from evalgate.scoring.golden.judging import judged
 from evalgate.scoring.golden.rules import GoldenRules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
     from evalgate.scoring.golden.judging import Dimensioned, JudgedGolden
 
 Turn = tuple[str, str | None]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from builders import make_trace
 
-from evalgate.evaluators.parse import Parser
+from evalgate.evaluators.core.parse import Parser
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.assertion import Assertion
-    from evalgate.evaluators.flaws import Flaw
-    from evalgate.models.run import AssertionResult
-    from evalgate.models.trace import Trace
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.evaluators.core.field_problems import Flaw
+    from evalgate.models.run.run import AssertionResult
+    from evalgate.models.trace.trace import Trace
 
 
 def compiled(raw: Any) -> Assertion:

@@ -8,11 +8,11 @@ from builders import make_call, make_message, make_trace
 from hypothesis import strategies as st
 from judging import compiled
 
-from evalgate.evaluators.operators import OPERATORS
-from evalgate.models.trace import Cost, Latency, Trace
+from evalgate.evaluators.core.operators import OPERATORS
+from evalgate.models.trace.trace import Cost, Latency, Trace
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.assertion import Assertion
+    from evalgate.evaluators.core.assertion import Assertion
 
 VALUE_OF = {
     "contains": "a",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.document_names import RESULTS_SCHEMA
+from evalgate.models.results.document_names import RESULTS_SCHEMA
 
 if TYPE_CHECKING:
-    from evalgate.models.results import ResultsDoc
+    from evalgate.models.results.results import ResultsDoc
 
 FIELDS = {
     "PASS": "passed",

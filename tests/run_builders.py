@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.stored_trial import trial_of
-from evalgate.models.comparison import ScenarioKey, Standing
-from evalgate.models.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
-from evalgate.models.shelf import Memory
-from evalgate.models.told_trials import Teller
-from evalgate.models.trial_store import TrialStore
-from evalgate.models.trials import Trials
-from evalgate.reporting.exports.bounded import bounded_name
-from evalgate.reporting.exports.trial_doc import trial_line
+from evalgate.application.documents.trial_documents import trial_of
+from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.models.run.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
+from evalgate.models.run.spool import Memory
+from evalgate.models.run.trial_record import Teller
+from evalgate.models.run.trial_store import TrialStore
+from evalgate.models.run.trials import Trials
+from evalgate.reporting.results.bounded import bounded_name
+from evalgate.reporting.results.trial_doc import trial_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run import Outcome, TrialStatus, Verdict
+    from evalgate.models.run.run import Outcome, TrialStatus, Verdict
 
 SCORES: dict[str, float | None] = {
     "passed": 1.0,

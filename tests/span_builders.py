@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import count
 
-from evalgate.adapters.trace_formats.spans.span import Span
+from evalgate.adapters.formats.spans.span import Span
 
 MS = 1_000_000
 BEGIN = 1_760_000_000_000_000_000

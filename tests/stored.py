@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
-from evalgate.models.exported import About, Exported
-from evalgate.models.feedback import Feedback
-from evalgate.models.golden import Golden
+from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.feedback import Feedback
+from evalgate.models.run.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.models.run.golden import Golden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from documents import ROOT
 
-from evalgate.adapters.trace_formats.detect import FORMATS
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.models.trace import Trace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.detect import FORMATS
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from evalgate.models.trace import TraceRecord
+    from evalgate.models.trace.trace import TraceRecord
 
 RECORDINGS = ROOT / "tests" / "recordings"
 DOCUMENT = ROOT / "docs" / "traces.md"

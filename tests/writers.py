@@ -10,11 +10,11 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-from evalgate.adapters.stores import store as store_module  # what takes time to import is imported once
+from evalgate.adapters.store import store as store_module  # what takes time to import is imported once
 from evalgate.bootstrap.store import open_store
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.golden import Golden
-from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.golden import Golden
+from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
 
 __all__ = ["store_module"]
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

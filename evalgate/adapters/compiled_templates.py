@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evalgate import reporting
-from evalgate.reporting.render import compiled_templates
+from evalgate.reporting.markdown.render import compiled_templates
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.github import Budget, Client
-    from evalgate.application.approve_in_action import ApproveTask, ApproveWorld
-    from evalgate.bootstrap.bench import JobJudge
-    from evalgate.models.approval import Approval
+    from evalgate.application.action.approve_from_comment import ApproveTask, ApproveWorld
+    from evalgate.bootstrap.judge_context import JobJudge
+    from evalgate.models.approvals.approval import Approval
     from evalgate.ports import StepOutput
     from evalgate.ports.review import Review
     from evalgate.settings.settings import Settings
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def approve_task(settings: Settings) -> ApproveTask:
     """Which comment the job is to look at."""
-    from evalgate.application.approve_in_action import ApproveTask, CommentAtHand
-    from evalgate.application.request import Form
+    from evalgate.application.action.approve_from_comment import ApproveTask, CommentAtHand
+    from evalgate.application.messages.request import Form
 
     inputs, job, comment = settings.inputs, settings.job, settings.event.comment
     if comment is None:
@@ -51,8 +51,8 @@ def approve_world(
     from pathlib import Path
 
     from evalgate.adapters import github
-    from evalgate.adapters.report_zip import ReportZips
-    from evalgate.application.approve_in_action import ApproveWorld
+    from evalgate.adapters.archives.report_zip import ReportZips
+    from evalgate.application.action.approve_from_comment import ApproveWorld
 
     comment = settings.event.comment
     if comment is None:
@@ -84,7 +84,7 @@ def review_of(settings: Settings, client: Client, number: int, downloads: str) -
 
 def _record(settings: Settings, approvals: Sequence[Approval]) -> None:
     """Keeps what was approved in the store, for the record: it counts by the comment alone."""
-    from evalgate.bootstrap.approval_keeping import store_approvals
+    from evalgate.bootstrap.approval_storage import store_approvals
 
     job = settings.job
     store_approvals(settings.inputs.store_url, job.temp, approvals, job.source_date_epoch)

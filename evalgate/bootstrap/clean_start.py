@@ -14,27 +14,27 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from evalgate.adapters.judging.ready import ReadyJudge
+    from evalgate.adapters.sandbox.preforked import ReadyJudge
 
 HANDED_OVER = "--environment="
 NOT_NOW = (_signal.SIGTERM, _signal.SIGINT)
 LOADED_BY_BOTH = (
     "base64",
     "evalgate.adapters.clock",
-    "evalgate.adapters.export_files",
-    "evalgate.adapters.judging.place",
-    "evalgate.adapters.workspace",
-    "evalgate.application.answer",
-    "evalgate.application.approvals",
-    "evalgate.application.commenting",
-    "evalgate.application.leave_files",
-    "evalgate.application.question",
-    "evalgate.bootstrap.bench",
+    "evalgate.adapters.files.output_folder",
+    "evalgate.adapters.sandbox.exchange_dir",
+    "evalgate.adapters.files.workspace",
+    "evalgate.application.messages.judge_response",
+    "evalgate.application.approvals.approvals",
+    "evalgate.application.messages.write_outputs",
+    "evalgate.application.messages.request_codec",
+    "evalgate.bootstrap.judge_context",
     "evalgate.bootstrap.sources",
-    "evalgate.models.comparison",
-    "evalgate.models.decision",
-    "evalgate.models.weakening",
-    "evalgate.reporting.doors",
+    "evalgate.models.comparison.comparison",
+    "evalgate.models.comparison.decision",
+    "evalgate.models.comparison.weakening",
+    "evalgate.models.github.template_file",
+    "evalgate.reporting.text.escaping",
     "evalgate.version",
     "hashlib",
     "json",
@@ -75,9 +75,9 @@ def _judge() -> ReadyJudge:
     """A judge that waits, forked while there is nothing here that it may not know."""
     from importlib import import_module
 
-    from evalgate.adapters.judging.kernel import be_private
-    from evalgate.adapters.judging.ready import make_ready
-    from evalgate.bootstrap.judge_life import live_ready
+    from evalgate.adapters.sandbox.kernel import be_private
+    from evalgate.adapters.sandbox.preforked import make_ready
+    from evalgate.bootstrap.judge_main import live_ready
     from evalgate.bootstrap.process import settle_python
 
     be_private()

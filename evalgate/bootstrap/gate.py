@@ -6,18 +6,18 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.approving import review_of
-from evalgate.bootstrap.bench import OUTPUT_FOLDER, bench_of
 from evalgate.bootstrap.job import approvals_of, approvals_on_disk, site, template_of
-from evalgate.bootstrap.remembering import memory_of_job
+from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, bench_of
+from evalgate.bootstrap.run_recording import memory_of_job
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evalgate.adapters.github import Budget
-    from evalgate.application.gate_in_action import Task, World
-    from evalgate.application.request import JudgeRequest
-    from evalgate.bootstrap.bench import JobJudge
+    from evalgate.application.action.run_gate import Task, World
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.ports import ReportFiles, StepOutput
     from evalgate.settings.settings import Settings
 
@@ -26,7 +26,7 @@ RESULTS = "results.json"
 
 def action_task(settings: Settings) -> Task:
     """What a job asks of the gate, out of its inputs and its event."""
-    from evalgate.application.gate_in_action import Task
+    from evalgate.application.action.run_gate import Task
 
     inputs = settings.inputs
     return Task(
@@ -44,8 +44,8 @@ def action_task(settings: Settings) -> Task:
 
 def action_request(settings: Settings) -> JudgeRequest:
     """The question to the judge, but for the baseline that is still to be found."""
-    from evalgate.application.request import JudgeRequest
-    from evalgate.models.comparison import BaselineInfo
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.models.comparison.comparison import BaselineInfo
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
     given = inputs.baseline not in {"auto", "none"}
@@ -82,8 +82,8 @@ def action_world(
 
     from evalgate.adapters import github
     from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.export_files import NamedFile, OutputFolder
-    from evalgate.application.gate_in_action import World
+    from evalgate.adapters.files.output_folder import NamedFile, OutputFolder
+    from evalgate.application.action.run_gate import World
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
     bench = bench_of(settings)
@@ -129,7 +129,7 @@ def action_world(
 
 
 def _report_zips(folder: Path) -> ReportFiles:
-    from evalgate.adapters.report_zip import ReportZips
+    from evalgate.adapters.archives.report_zip import ReportZips
 
     return ReportZips(folder)
 
@@ -137,10 +137,10 @@ def _report_zips(folder: Path) -> ReportFiles:
 def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:
     """Writes results.json for settings that can't be meant; its path, empty where there is no place."""
     from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.export_files import OutputFolder
-    from evalgate.application.leave_files import leave_files
-    from evalgate.application.report import invalid
-    from evalgate.application.request import JudgeRequest
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.application.judge.report import invalid
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.write_outputs import leave_files
 
     if not workspace_root:
         return ""

@@ -32,8 +32,8 @@ def site(settings: Settings) -> Site:
 
 def template_of(settings: Settings, client: Client) -> TemplateSource | None:
     """A project's template. A pull request does not say what its own comment says: its base commit does."""
+    from evalgate.adapters.files.local_template import TemplateOnDisk
     from evalgate.adapters.github import TemplateInCommit
-    from evalgate.adapters.template_on_disk import TemplateOnDisk
 
     inputs, job = settings.inputs, settings.job
     if not inputs.template:
@@ -56,6 +56,6 @@ def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
 
 def approvals_on_disk(root: str) -> ApprovalSource:
     """The approvals as the checkout has them, in a job."""
-    from evalgate.adapters.approvals_on_disk import ApprovalsOnDisk
+    from evalgate.adapters.files.local_approvals import ApprovalsOnDisk
 
     return ApprovalsOnDisk(workspace(root, root))

@@ -6,7 +6,7 @@ import gc
 import os
 from pathlib import Path
 
-from evalgate.adapters.judging.note import Note
+from evalgate.adapters.sandbox.current_file import Note
 
 COLLECT_EVERY = 300_000
 """Objects between looks for cycles, more than loading makes. Results are many and hold none."""

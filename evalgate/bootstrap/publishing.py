@@ -9,16 +9,16 @@ from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
     from evalgate.adapters.github import Budget
-    from evalgate.application.publish import PublishTask, PublishWorld
-    from evalgate.bootstrap.bench import JobJudge
+    from evalgate.application.action.publish import PublishTask, PublishWorld
+    from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.ports import StepOutput
     from evalgate.settings.settings import Settings
 
 
 def publish_task(settings: Settings) -> PublishTask:
     """What a job that publishes for another run is to do."""
-    from evalgate.application.publish import PublishTask
-    from evalgate.application.request import Form
+    from evalgate.application.action.publish import PublishTask
+    from evalgate.application.messages.request import Form
 
     inputs, job, run = settings.inputs, settings.job, settings.event.triggering_run
     if run is None:
@@ -41,7 +41,7 @@ def publish_world(
     from pathlib import Path
 
     from evalgate.adapters import github
-    from evalgate.application.publish import PublishWorld
+    from evalgate.application.action.publish import PublishWorld
 
     trace = step.log if settings.inputs.debug or settings.job.debug else None
     client = github.Client(site(settings), budget, trace)

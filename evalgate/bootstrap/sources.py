@@ -9,19 +9,19 @@ from evalgate.settings.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.adapters.baseline_zip import BaselineZips
-    from evalgate.adapters.fingerprints import FileFingerprints
-    from evalgate.adapters.suite_files import SuiteFiles
-    from evalgate.adapters.trace_formats.limits import TraceLimits
-    from evalgate.adapters.trace_formats.source import TraceFiles
-    from evalgate.adapters.workspace import Workspace
+    from evalgate.adapters.archives.baseline_zip import BaselineZips
+    from evalgate.adapters.files.file_fingerprints import FileFingerprints
+    from evalgate.adapters.files.workspace import Workspace
+    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.open.trace_files import TraceFiles
+    from evalgate.adapters.suites import SuiteFiles
     from evalgate.ports import PriceTable
     from evalgate.ports.store import Store
 
 
 def workspace(cwd: str, root: str | None = None) -> Workspace:
     """The file system: a shell's, or a job's with everything outside `root` refused."""
-    from evalgate.adapters.workspace import Workspace
+    from evalgate.adapters.files.workspace import Workspace
     from evalgate.bootstrap.process import reading
 
     return Workspace(root, cwd, reading=reading)
@@ -34,21 +34,21 @@ def suite_files(
     store: Callable[[], Store] | None = None,
 ) -> SuiteFiles:
     """Where suites come from; `store` opens the one out of which they may name goldens."""
-    from evalgate.adapters.suite_files import SuiteFiles
+    from evalgate.adapters.suites import SuiteFiles
 
     return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite, store)
 
 
 def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:
     """Where traces come from."""
-    from evalgate.adapters.trace_formats.source import TraceFiles
+    from evalgate.adapters.formats.open.trace_files import TraceFiles
 
     return TraceFiles(workspace(cwd, root), trace_limits(bounds or Limits()))
 
 
 def trace_limits(bounds: Limits) -> TraceLimits:
     """How much of the traces is read."""
-    from evalgate.adapters.trace_formats.limits import TraceLimits
+    from evalgate.adapters.formats.core.read_limits import TraceLimits
 
     return TraceLimits(
         record_bytes=bounds.record,
@@ -61,27 +61,27 @@ def trace_limits(bounds: Limits) -> TraceLimits:
 
 def baseline_files(cwd: str, root: str | None = None) -> BaselineZips:
     """Where baselines are read and written."""
-    from evalgate.adapters.baseline_zip import BaselineZips
+    from evalgate.adapters.archives.baseline_zip import BaselineZips
 
     return BaselineZips(workspace(cwd, root))
 
 
 def fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
     """What files are, told in one word."""
-    from evalgate.adapters.fingerprints import FileFingerprints
+    from evalgate.adapters.files.file_fingerprints import FileFingerprints
 
     return FileFingerprints(workspace(cwd, root))
 
 
 def hide_for_project(cwd: str) -> None:
     """From here on this process hides what the working folder's project wants hidden."""
-    from evalgate.adapters.suite_files.project_redact import hide_for_project as hide
+    from evalgate.adapters.suites.project_redact import hide_for_project as hide
 
     hide(workspace(cwd))
 
 
 def price_list() -> PriceTable | None:
     """What models cost, where the extra is installed that knows it."""
-    from evalgate.adapters.prices import installed
+    from evalgate.adapters.price_list import installed
 
     return installed()

@@ -21,11 +21,11 @@ def open_store(named: str, cwd: str, *, create: bool = True, source_date_epoch: 
     one of a newer EvalGate, and StoreUnreachable. No message holds a user's name or password.
     """
     from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.stores.place import place_of
+    from evalgate.adapters.store.store_url import place_of
 
     place = place_of(named, cwd)
     try:
-        from evalgate.adapters.stores.store import SqlStore
+        from evalgate.adapters.store.store import SqlStore
 
         return SqlStore(place, SystemClock(source_date_epoch).now, create=create)
     except ModuleNotFoundError as error:

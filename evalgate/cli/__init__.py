@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
-from evalgate.measures.redaction import hide
+from evalgate.measures.redaction.redact import hide
 from evalgate.settings.secret_variables import secret_values
 from evalgate.version import __version__
 
@@ -40,7 +40,26 @@ VERBS = {
 }
 RETELLING = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
 """Verbs that tell of recordings and are given no project to do it by."""
-_MODULES = {"import": "import_"}  # a word that Python keeps for itself
+_MODULES = {
+    "run": "run.run",
+    "merge": "run.merge",
+    "validate": "run.validate",
+    "explain": "run.explain",
+    "compare": "run.compare",
+    "baseline": "run.baseline",
+    "query": "traces.query",
+    "convert": "traces.convert",
+    "backtest": "run.backtest",
+    "approve": "approvals.approve",
+    "approvals": "approvals.list",
+    "fingerprint": "traces.fingerprint",
+    "history": "store.history",
+    "goldens": "goldens",
+    "feedback": "store.feedback",
+    "export": "store.export",
+    "import": "store.import_",
+    "schema": "traces.schema",
+}
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub or a store
 needed and unreachable, 70 a bug of ours. `evalgate VERB --help` tells more.
 """
@@ -90,7 +109,7 @@ def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
         return int(verb.run(arguments, shell))
     if sys.platform == "win32":
         raise SettingError("limits on cpu and memory can't be set on this system")
-    from evalgate.bootstrap.limited import run_limited
+    from evalgate.bootstrap.limited_process import run_limited
 
     try:
         return run_limited(limits, lambda: verb.run(arguments, shell), lambda work: _guarded(shell, work))
@@ -121,7 +140,7 @@ def _guarded(shell: Shell, work: Callable[[], int]) -> int:
 
 
 def _module(verb: str) -> Any:
-    return import_module(f"evalgate.cli.{_MODULES.get(verb, verb)}")
+    return import_module(f"evalgate.cli.{_MODULES[verb]}")
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:

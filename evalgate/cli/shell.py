@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.records import dataclass
-from evalgate.reporting.doors import terminal
+from evalgate.reporting.text.escaping import terminal
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping
 
     from evalgate.errors import Problem
-    from evalgate.models.trace import Source
+    from evalgate.models.trace.trace import Source
 
 # What JSON leaves raw but a terminal may obey or hide: controls, marks of direction, blanks of no width.
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")

@@ -1,17 +1,22 @@
-"""The door of own evaluators: what they are made of, with pydantic's own models under it."""
+"""What evaluators of other packages import: the base class, what it works on, and what it returns.
+
+`Evaluator` is a pydantic model here, so that authors have all of pydantic.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from evalgate.declarations import full_model
-from evalgate.evaluators import evaluator
-from evalgate.evaluators.evaluator import Check, Finding
+from evalgate.evaluators.core import evaluator
+from evalgate.evaluators.core.evaluator import Check, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.evaluator import Evaluator
+    from evalgate.evaluators.core.evaluator import Evaluator
 
-__all__ = ["Check", "Evaluator", "Finding"]
+__all__ = ["Check", "Evaluator", "Finding", "FlawedError", "Trace"]
 
 
 def __getattr__(name: str) -> Any:

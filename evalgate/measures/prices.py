@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.pricing import ModelUsage
+    from evalgate.models.trace.pricing import ModelUsage
 
 PER = 1_000_000
 DIGITS = 12

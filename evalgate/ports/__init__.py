@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
-from evalgate.models.annotation import Annotation as Annotation  # noqa: TC001  re-exported
+from evalgate.models.github.annotation import Annotation as Annotation  # noqa: TC001  re-exported
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Problem
     from evalgate.measures.prices import Rates
-    from evalgate.models.approval import Approval, ApprovalFile
-    from evalgate.models.check_run import CheckRun
-    from evalgate.models.comparison import BaselineInfo
-    from evalgate.models.earlier_run import EarlierRun
-    from evalgate.models.pieces import Content
-    from evalgate.models.results import ResultsDoc
-    from evalgate.models.standings import StandingsDoc
-    from evalgate.models.template_file import TemplateFile
-    from evalgate.models.trace import Source, Trace, TraceRecord
-    from evalgate.models.triggering_run import TriggeringRun
-    from evalgate.suite.custom import Custom
+    from evalgate.models.approvals.approval import Approval, ApprovalFile
+    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.comparison import BaselineInfo
+    from evalgate.models.github.check_run import CheckRun
+    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.standings import StandingsDoc
+    from evalgate.models.run.chunks import Content
+    from evalgate.models.trace.trace import Source, Trace, TraceRecord
+    from evalgate.suite.custom_format import Custom
     from evalgate.suite.models import Configuration
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.trace import TraceRecord
+    from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.custom import Custom
+    from evalgate.suite.custom_format import Custom
 
 
 class Stretch(NamedTuple):

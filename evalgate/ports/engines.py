@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.trace import Trace
+    from evalgate.models.trace.trace import Trace
     from evalgate.ports.batches import BatchSource
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from evalgate.models.review import (
+    from evalgate.models.approvals.review import (
         Account,
         GateRun,
         LeftReport,
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Remark,
         ReviewedChange,
     )
-    from evalgate.models.triggering_run import TriggeringRun
+    from evalgate.models.approvals.triggering_run import TriggeringRun
 
 
 class Review(Protocol):

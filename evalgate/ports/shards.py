@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.shard import ShardHead
+    from evalgate.models.shards.shard import ShardHead
 
 
 class ShardDraft(Protocol):

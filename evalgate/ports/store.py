@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
-    from evalgate.models.comparison import ScenarioKey
-    from evalgate.models.evaluation import Evaluation, RegressionStatus
-    from evalgate.models.feedback import Feedback
-    from evalgate.models.golden import Golden
-    from evalgate.models.regression_suite import RegressionSuite
-    from evalgate.models.stored_approval import StoredApproval
-    from evalgate.models.stored_run import RunApproval, RunFacts, Sighting, StoredRun, TrendPoint
+    from evalgate.models.approvals.stored_approval import StoredApproval
+    from evalgate.models.comparison.comparison import ScenarioKey
+    from evalgate.models.goldens.feedback import Feedback
+    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.run.evaluation import Evaluation, RegressionStatus
+    from evalgate.models.run.golden import Golden
+    from evalgate.models.store.stored_run import RunApproval, RunFacts, Sighting, StoredRun, TrendPoint
 
 
 class Page(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.measures.intervals import wilson
-from evalgate.measures.means import DIGITS, mean_score
-from evalgate.models.golden_result import is_unjudged_dimension
-from evalgate.models.trials import column, statuses
+from evalgate.measures.numeric.intervals import wilson
+from evalgate.measures.numeric.means import DIGITS, mean_score
+from evalgate.models.run.golden_result import is_unjudged_dimension
+from evalgate.models.run.trials import column, statuses
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
@@ -22,7 +22,7 @@ from evalgate.scoring.wording import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run import TrialResult, TrialStatus, Verdict
+    from evalgate.models.run.run import TrialResult, TrialStatus, Verdict
 
 NO_TRACE = "no trace was recorded for it"
 NO_DIMENSION = "no dimension of the golden has anything to judge it"

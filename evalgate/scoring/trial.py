@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.means import DIGITS, weighted_mean
+from evalgate.measures.numeric.means import DIGITS, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run import AssertionResult, TrialStatus
+    from evalgate.models.run.run import AssertionResult, TrialStatus
 
 SCORED = frozenset({"passed", "failed"})
 """Outcomes whose own score enters the mean; what could not be checked enters it as 0."""

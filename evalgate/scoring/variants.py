@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalgate.measures.means import DIGITS, mean_amount
-from evalgate.models.run import Share, VariantFigures
-from evalgate.models.trials import column
+from evalgate.measures.numeric.means import DIGITS, mean_amount
+from evalgate.models.run.run import Share, VariantFigures
+from evalgate.models.run.trials import column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.run import AssertionResult, ScenarioResult, TrialResult
+    from evalgate.models.run.run import AssertionResult, ScenarioResult, TrialResult
 
 DEMAND = "expected_tool"
 JUDGED = frozenset({"passed", "failed"})

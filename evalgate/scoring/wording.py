@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.json_values import cut
-from evalgate.models.trials import having
+from evalgate.measures.values.json_values import cut
+from evalgate.models.run.trials import having
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run import AssertionResult, TrialResult
+    from evalgate.models.run.run import AssertionResult, TrialResult
 
 MAX_QUOTE = 200
 """Characters kept of a text that others wrote."""

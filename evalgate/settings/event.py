@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalgate.errors import Problem
-from evalgate.measures.nested import dig
-from evalgate.models.triggering_run import TriggeringRun
+from evalgate.measures.values.nested import dig
+from evalgate.models.approvals.triggering_run import TriggeringRun
 from evalgate.records import dataclass
 
 LARGEST_EVENT = 25_000_000

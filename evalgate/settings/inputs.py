@@ -7,15 +7,15 @@ import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalgate.errors import Problem, SettingError
-from evalgate.models.decision import FailOn
-from evalgate.models.weakening import OnWeakening
+from evalgate.models.comparison.decision import FailOn
+from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.records import dataclass, field
 from evalgate.settings.limits import IN_ACTION, Limits, limits_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalgate.application.commenting import CommentMode
+    from evalgate.application.action.post_comment import CommentMode
 
 KEY = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')

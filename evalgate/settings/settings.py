@@ -14,7 +14,7 @@ from evalgate.records import dataclass, replace
 from evalgate.settings.event import Event, read_event
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, read_job
-from evalgate.settings.store_place import misplaced
+from evalgate.settings.store_path import misplaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

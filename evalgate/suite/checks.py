@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
-from evalgate.evaluators.flaws import MOST_TOLD, Flaw, Path
-from evalgate.evaluators.parse import Parser
-from evalgate.suite.subject import Subject
+from evalgate.evaluators.core.field_problems import MOST_TOLD, Flaw, Path
+from evalgate.evaluators.core.parse import Parser
+from evalgate.suite.scheduled_tool import Subject
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.assertion import Assertion
-    from evalgate.suite.files import ScenarioEntry
-    from evalgate.suite.mistakes import Document
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.suite.diagnostics import Document
     from evalgate.suite.models import Variant
+    from evalgate.suite.schema.suite_file import ScenarioEntry
 
 
 class Checks:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.flaws import Flaw, Path
-from evalgate.suite.custom import CUSTOM, Custom
-from evalgate.suite.matching import Matching
-from evalgate.suite.mistakes import Mistakes
+from evalgate.evaluators.core.field_problems import Flaw, Path
+from evalgate.suite.custom_format import CUSTOM, Custom
+from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.trace_matcher import Matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalgate.declarations import Closed
-    from evalgate.measures.queries import Query
-    from evalgate.suite.custom_file import CustomEntry
-    from evalgate.suite.files import SuiteFile
-    from evalgate.suite.mistakes import Document
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.suite.diagnostics import Document
+    from evalgate.suite.schema.custom_file import CustomEntry
+    from evalgate.suite.schema.suite_file import SuiteFile
 
 IN_SUITE: Path = ("custom",)
 IN_PROJECT: Path = ("defaults", "custom")

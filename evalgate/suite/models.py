@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.records import dataclass
-from evalgate.suite.prices import OwnPrices
+from evalgate.suite.suite_prices import OwnPrices
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
     from evalgate.errors import Location, Problem
-    from evalgate.evaluators.assertion import Assertion
-    from evalgate.measures.queries import Query
-    from evalgate.models.quarantine import Quarantine
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.models.comparison.quarantine import Quarantine
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
-    from evalgate.suite.custom import Custom
-    from evalgate.suite.files import PolicyEntry
+    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.schema.suite_file import PolicyEntry
 
 NO_PRICES = OwnPrices()
 

@@ -6,25 +6,25 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
-from evalgate.evaluators.flaws import Flaw
-from evalgate.measures.redaction import hide_too
+from evalgate.evaluators.core.field_problems import Flaw
+from evalgate.measures.redaction.redact import hide_too
 from evalgate.suite.custom_mapping import check_custom, custom_of
-from evalgate.suite.files import MAX_NAME, Defaults, ProjectFile, SuiteFile
-from evalgate.suite.matching import Matching
-from evalgate.suite.mistakes import HOW_TO_BEGIN, Mistakes
+from evalgate.suite.diagnostics import HOW_TO_BEGIN, Mistakes
 from evalgate.suite.models import Suite
-from evalgate.suite.prices import own_prices
 from evalgate.suite.scenarios import Scenarios
-from evalgate.suite.subject import Subject
+from evalgate.suite.scheduled_tool import Subject
+from evalgate.suite.schema.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
+from evalgate.suite.suite_prices import own_prices
+from evalgate.suite.trace_matcher import Matching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.evaluators.assertion import Assertion
-    from evalgate.models.quarantine import Quarantine
-    from evalgate.suite.files import PriceEntry
-    from evalgate.suite.golden_written import StoredGoldens
-    from evalgate.suite.mistakes import Document
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.models.comparison.quarantine import Quarantine
+    from evalgate.suite.diagnostics import Document
+    from evalgate.suite.goldens.golden_written import StoredGoldens
+    from evalgate.suite.schema.suite_file import PriceEntry
 
 ASSERTIONS = ("defaults", "assertions")
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -45,7 +45,7 @@ def hide_what_it_says(document: Document, mistakes: Mistakes) -> None:
     """From here on this process hides what a project file asks for, beside the known secrets."""
     if not isinstance(document.value, dict) or "redact" not in document.value:
         return
-    from evalgate.suite.redact import own_secrets
+    from evalgate.suite.project_secrets import own_secrets
 
     found = own_secrets(document, mistakes)
     if found is not None:
@@ -99,7 +99,7 @@ def parse_suite(
     built = scenarios.built(common)
     written, policy = document.value, file.policy
     if file.goldens or file.golden is not None:
-        from evalgate.suite.goldens import Goldens
+        from evalgate.suite.goldens.goldens import Goldens
 
         found = Goldens(document, file, goldens, mistakes, scenarios.variants)
         built += found.built(common, built)

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator, Closed, Field
-from evalgate.models.decision import FailOn
-from evalgate.models.weakening import OnWeakening
+from evalgate.models.comparison.decision import FailOn
+from evalgate.models.comparison.weakening import OnWeakening
 
 Share = Annotated[float, Field(ge=0, le=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from evalgate.models.quarantine import Quarantine
+from evalgate.models.comparison.quarantine import Quarantine
 
 if TYPE_CHECKING:
-    from evalgate.suite.files import SuiteFile
-    from evalgate.suite.mistakes import Document
+    from evalgate.suite.diagnostics import Document
+    from evalgate.suite.schema.suite_file import SuiteFile
 
 
 def quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:

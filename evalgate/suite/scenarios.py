@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from evalgate.errors import OverLimit, Problem
-from evalgate.evaluators.flaws import MOST_TOLD, Flaw, Path
-from evalgate.models.run import MAX_SCENARIOS
+from evalgate.evaluators.core.field_problems import MOST_TOLD, Flaw, Path
+from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.records import replace
 from evalgate.scoring.scenario import TrialRules
 from evalgate.suite.checks import Checks
-from evalgate.suite.matching import Matching
 from evalgate.suite.models import Scenario
+from evalgate.suite.trace_matcher import Matching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.evaluators.assertion import Assertion
-    from evalgate.suite.files import Defaults, ScenarioEntry, SuiteFile
-    from evalgate.suite.mistakes import Document, Mistakes
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.suite.diagnostics import Document, Mistakes
     from evalgate.suite.models import Variant
+    from evalgate.suite.schema.suite_file import Defaults, ScenarioEntry, SuiteFile
 
 DEFAULT_THRESHOLD = 0.8
 MAX_CHECKS = 5_000_000

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from evalgate.evaluators.base import Check, Evaluator, Finding
-from evalgate.evaluators.flaws import FlawedError
+from evalgate.evaluators.base import Check, Evaluator, Finding, FlawedError
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import Trace
+    from evalgate.evaluators.base import Trace
 
 
 class MentionsResult(Evaluator):

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from results_builder import a_baseline, a_scenario, a_suite, results
 
-from evalgate.application.step_outputs import OUTPUTS, comment_outputs, outputs_of
-from evalgate.models.comparison import BaselineStatus
-from evalgate.models.decision import FailOn
+from evalgate.application.action.step_outputs import OUTPUTS, comment_outputs, outputs_of
+from evalgate.models.comparison.comparison import BaselineStatus
+from evalgate.models.comparison.decision import FailOn
 from evalgate.ports import Comment
 from evalgate.settings.inputs import READERS, Inputs, spelt
 

@@ -12,20 +12,20 @@ import yaml
 from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells
 from shells import evalgate
 
-from evalgate.adapters.suite_files.approvals import read_approvals
+from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.cli import VERBS
 from evalgate.errors import EvalGateError, InvalidInput, Unreachable
-from evalgate.evaluators.operators import OPERATORS
-from evalgate.evaluators.registry import KINDS
-from evalgate.evaluators.shorthands import COMMON
-from evalgate.models.approval import ApprovalFile
-from evalgate.models.comparison import BaselineStatus, ChangeKind
-from evalgate.models.decision import NEEDS_BASELINE, FailOn
-from evalgate.models.run import Verdict
+from evalgate.evaluators.core.operators import OPERATORS
+from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.shorthands import COMMON
+from evalgate.models.approvals.approval import ApprovalFile
+from evalgate.models.comparison.comparison import BaselineStatus, ChangeKind
+from evalgate.models.comparison.decision import NEEDS_BASELINE, FailOn
+from evalgate.models.run.run import Verdict
 from evalgate.settings.limits import LIMITS, Limits, limits_from
-from evalgate.suite.approvals import ApprovalEntry
-from evalgate.suite.files import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
 from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
+from evalgate.suite.schema.approvals_file import ApprovalEntry
+from evalgate.suite.schema.suite_file import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
 from evalgate.version import __version__
 
 if TYPE_CHECKING:

@@ -23,11 +23,11 @@ TEXTS = {
 }
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
 LOOKED_INTO_ONLY = {
-    ("evalgate/adapters/stores/troubles.py", "_refused", "str(error.orig)"): "the name of a rule of ours",
-    ("evalgate/adapters/trace_formats/strict_json.py", "_why", "error.msg"): "a phrase",
-    ("evalgate/adapters/suite_files/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
+    ("evalgate/adapters/store/errors.py", "_refused", "str(error.orig)"): "the name of a rule of ours",
+    ("evalgate/adapters/formats/core/strict_json.py", "_why", "error.msg"): "a phrase",
+    ("evalgate/adapters/suites/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (
-        "evalgate/reporting/exports/evaluation_csv.py",
+        "evalgate/reporting/dataset/evaluation_csv.py",
         "read_evaluation_rows",
         "str(error)",
     ): "own readers raise it",

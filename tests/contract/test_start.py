@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalgate.adapters.judging.apart import GROUP
-from evalgate.adapters.judging.place import Place
-from evalgate.application.question import to_plain
-from evalgate.application.request import JudgeRequest
-from evalgate.bootstrap.bench import Bench
+from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.judge_process import GROUP
+from evalgate.application.messages.request import JudgeRequest
+from evalgate.application.messages.request_codec import to_plain
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
+from evalgate.bootstrap.judge_context import Bench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,17 +103,18 @@ def test_a_run_loads_what_it_uses_of_ours(project):
     def within(package: str) -> set[str]:
         return {name.removeprefix(f"{package}.") for name in modules if name.startswith(f"{package}.")}
 
-    assert within("evalgate.cli") == {"run", "shell", "workers"}
-    assert not within("evalgate.adapters.trace_formats.readers")
-    assert not within("evalgate.adapters.trace_formats.spans")
+    assert within("evalgate.cli") == {"run", "run.run", "run.worker_flags", "shell"}
+    readers = {name for name in within("evalgate.adapters.formats") if name.endswith("reader")}
+    assert readers == {"native.reader"}
+    assert within("evalgate.adapters.formats.spans") == {"detect"}
     assert "evalgate.adapters.github" not in modules
     assert not within("evalgate.adapters.engines")
-    assert "evalgate.application.batched_evaluation" not in modules
-    assert "evalgate.reporting.exports.sarif" not in modules
-    assert "evalgate.reporting.own_template" not in modules
-    assert "evalgate.evaluators.output_contains" in modules
-    assert "evalgate.evaluators.tool_sequence" not in modules
-    assert not within("evalgate.models") & {"results", "results_figures", "results_approvals"}
+    assert "evalgate.application.parallel.batched_evaluation" not in modules
+    assert "evalgate.reporting.ci.sarif" not in modules
+    assert "evalgate.reporting.markdown.user_template" not in modules
+    assert "evalgate.evaluators.kinds.output.output_contains" in modules
+    assert "evalgate.evaluators.kinds.calls.tool_sequence" not in modules
+    assert not within("evalgate.models.results") & {"results", "results_statistics", "results_approvals"}
 
 
 def test_a_run_loads_no_mail_no_zip_and_no_network_to_find_nothing_in_them(project):
@@ -134,7 +135,7 @@ def test_whoever_asks_pydantic_for_more_than_plugins_gets_its_own_loader():
 
 @pytest.mark.parametrize("words", [["--version"], ["validate", "suite.yaml"]], ids=" ".join)
 def test_what_renders_is_not_loaded_where_nothing_is_rendered(project, words):
-    assert "evalgate.reporting.render" not in loaded(project, *words)
+    assert "evalgate.reporting.markdown.render" not in loaded(project, *words)
 
 
 JOB = """
@@ -142,7 +143,7 @@ import os, sys
 before = set(sys.modules)
 from io import StringIO
 from evalgate.action import run
-from evalgate.adapters.github.step import Step
+from evalgate.adapters.github.workflow_step import Step
 code = run({environ!r}, Step(StringIO()))
 print(code, *sorted(set(sys.modules) - before))
 """
@@ -228,7 +229,7 @@ import sys
 before = set(sys.modules)
 from importlib import import_module
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
-import evalgate.adapters.judging.ready, evalgate.bootstrap.judge_life, evalgate.adapters.judging.kernel
+import evalgate.adapters.sandbox.preforked, evalgate.bootstrap.judge_main, evalgate.adapters.sandbox.kernel
 for name in LOADED_BY_BOTH:
     import_module(name)
 print(0, *sorted(set(sys.modules) - before))

@@ -10,10 +10,10 @@ from typing import get_type_hints
 import pytest
 from documents import ROOT, cells
 
-from evalgate.gate.corrections import corrected
-from evalgate.gate.paired_tests import mcnemar, pairs_for_scores
-from evalgate.gate.statistics import fisher_exact, trials_for_flip, trials_for_scores
-from evalgate.models.results_figures import FiguresDoc
+from evalgate.gate.comparison.corrections import corrected
+from evalgate.gate.comparison.paired_tests import mcnemar, pairs_for_scores
+from evalgate.gate.comparison.significance import fisher_exact, trials_for_flip, trials_for_scores
+from evalgate.models.results.results_statistics import FiguresDoc
 
 PAGE = "docs/statistics.md"
 

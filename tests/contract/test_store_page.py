@@ -8,21 +8,21 @@ import pytest
 from documents import blocks, cells
 from sqlalchemy import text
 
-from evalgate.adapters.stores import schema
-from evalgate.adapters.stores.columns import LONGEST_KEY
-from evalgate.adapters.stores.database import Database
-from evalgate.adapters.stores.place import place_of
-from evalgate.adapters.stores.sqlite_file import LONGEST_WAIT, LONGEST_WORK
-from evalgate.adapters.stores.tables import METADATA
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.adapters.store import schema_version
+from evalgate.adapters.store.database import Database
+from evalgate.adapters.store.schema.column_types import LONGEST_KEY
+from evalgate.adapters.store.schema.tables import METADATA
+from evalgate.adapters.store.sqlite_file import LONGEST_WAIT, LONGEST_WORK
+from evalgate.adapters.store.store_url import place_of
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
 
 PAGE = "docs/store.md"
 STATEMENTS = [block.text for block in blocks("sql") if block.document == PAGE]
 
 
 def test_the_page_names_every_table():
-    assert set(cells(PAGE, "What is kept", column=1)) == {*METADATA.tables, schema.VERSION_TABLE}
+    assert set(cells(PAGE, "What is kept", column=1)) == {*METADATA.tables, schema_version.VERSION_TABLE}
 
 
 def test_the_page_names_what_goes_with_a_golden_or_a_run():
@@ -47,7 +47,7 @@ def test_the_page_tells_the_limits_as_they_are():
     assert f"at most {LONGEST_KEY} bytes" in page
     assert f"up to {LONGEST_WAIT:.0f} seconds" in page
     assert (LONGEST_WORK, "more than two minutes" in page) == (120, True)
-    assert f"this EvalGate knows {schema.NEWEST}: it is too old" in page
+    assert f"this EvalGate knows {schema_version.NEWEST}: it is too old" in page
 
 
 @pytest.fixture

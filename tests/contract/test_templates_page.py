@@ -8,10 +8,10 @@ from dataclasses import fields
 from documents import ROOT, blocks, cells
 from results_builder import a_baseline, a_change, a_scenario, a_suite, results
 
-from evalgate.models.template_file import TemplateFile
-from evalgate.reporting import view
-from evalgate.reporting.render import render_comment
-from evalgate.reporting.template_rules import FILTERS, LOOP, PARTS, TAGS
+from evalgate.models.github.template_file import TemplateFile
+from evalgate.reporting.markdown import view
+from evalgate.reporting.markdown.render import render_comment
+from evalgate.reporting.markdown.template_rules import FILTERS, LOOP, PARTS, TAGS
 
 PAGE = "docs/templates.md"
 RECORDS = {

@@ -10,8 +10,8 @@ from builders import make_trace
 from documents import ROOT
 
 from evalgate.errors import Location
-from evalgate.evaluators.parse import Parser
-from evalgate.measures.refusals import OPENINGS, REFUSED, WHOLE
+from evalgate.evaluators.core.parse import Parser
+from evalgate.measures.text.refusals import OPENINGS, REFUSED, WHOLE
 
 PAGE = (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")
 HEADINGS = [

@@ -7,8 +7,8 @@ import pytest
 from documents import ROOT, cells
 from trace_table import DOCUMENT, EXPECTATIONS, RECORDINGS, in_document, recorded, table, told
 
-from evalgate.adapters.trace_formats.detect import FORMATS
-from evalgate.models.trace import Trace
+from evalgate.adapters.formats.open.detect import FORMATS
+from evalgate.models.trace.trace import Trace
 
 SHARED = ROOT.parent / "shared" / "traces"
 PACKAGE = ROOT / "evalgate" / "adapters"
@@ -48,7 +48,7 @@ def test_every_format_has_its_section(text):
 
 def test_every_code_of_a_warning_is_explained():
     codes = set()
-    for path in [*PACKAGE.rglob("*.py"), *(ROOT / "evalgate" / "application").glob("*.py")]:
+    for path in [*PACKAGE.rglob("*.py"), *(ROOT / "evalgate" / "application").rglob("*.py")]:
         source = path.read_text(encoding="utf-8")
         codes |= set(re.findall(r'"code": "(\w+)"', source))
         codes |= set(re.findall(r'_say\(\w+, "(\w+)"', source))

@@ -7,34 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.adapters.suite_files.approvals import read_approvals
-from evalgate.adapters.suite_files.yaml_tree import load
-from evalgate.adapters.terminal import Quiet
-from evalgate.adapters.trace_formats.native.reader import build
-from evalgate.application.judge import Tools
+from evalgate.adapters.formats.native.reader import build
+from evalgate.adapters.progress import Quiet
+from evalgate.adapters.suites.approvals_file import read_approvals
+from evalgate.adapters.suites.yaml_tree import load
+from evalgate.application.judge.judge import Tools
 from evalgate.errors import SettingError, SuiteError
-from evalgate.models.earlier_run import earlier_run
-from evalgate.models.trace_document import to_document
+from evalgate.models.comparison.baseline_run import earlier_run
+from evalgate.models.trace.trace_document import to_document
 from evalgate.ports import Baseline, EarlierBaseline
-from evalgate.reporting.exports.standings import (
+from evalgate.reporting.results.standings import (
     dump_standings,
     earlier_of,
     load_standings,
     standings_of_results,
 )
-from evalgate.suite.files import Defaults, PolicyEntry
-from evalgate.suite.mistakes import Mistakes
+from evalgate.suite.diagnostics import Mistakes
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_suite
+from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.errors import Problem
-    from evalgate.models.approval import Approval, ApprovalFile
-    from evalgate.models.results import ResultsDoc
-    from evalgate.models.standings import ResultsIdentity
-    from evalgate.models.trace import Trace, TraceRecord
+    from evalgate.models.approvals.approval import Approval, ApprovalFile
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.standings import ResultsIdentity
+    from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import BaselineParts, TraceSpool
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

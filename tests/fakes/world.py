@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evalgate.models.comparison import BaselineInfo
+from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.ports import Comment, FoundBaseline
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from evalgate.application.request import Judgement, JudgeRequest
-    from evalgate.models.check_run import CheckRun
-    from evalgate.models.template_file import TemplateFile
+    from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.models.github.check_run import CheckRun
+    from evalgate.models.github.template_file import TemplateFile
     from evalgate.ports import Annotation
 
 

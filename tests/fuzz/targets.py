@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import cmarkgfm
 import orjson
 
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.native import reader
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
-from evalgate.adapters.suite_files import yaml_tree
-from evalgate.adapters.trace_formats.native import reader
-from evalgate.adapters.trace_formats.strict_json import decode
+from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import SuiteError, TraceError
-from evalgate.measures.own_secrets import HiddenText, OwnSecrets
-from evalgate.measures.patterns import Pattern
-from evalgate.measures.queries import Query, QueryError, QueryFailedError
-from evalgate.measures.redaction import Redactor
-from evalgate.models.trace_document import to_document
-from evalgate.reporting.doors import cell, fence, logsafe, span
+from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
+from evalgate.measures.redaction.project_secrets import HiddenText, OwnSecrets
+from evalgate.measures.redaction.redact import Redactor
+from evalgate.measures.text.patterns import Pattern
+from evalgate.models.trace.trace_document import to_document
+from evalgate.reporting.text.escaping import cell, fence, logsafe, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable

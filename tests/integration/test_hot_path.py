@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.application.judge import judge
-from evalgate.application.request import JudgeRequest
-from evalgate.bootstrap import verbs
-from evalgate.measures.redaction import hide
-from evalgate.models.pieces import pieces_of
-from evalgate.models.trace import Trace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
+from evalgate.bootstrap import shell_verbs
+from evalgate.measures.redaction.redact import hide
+from evalgate.models.run.chunks import pieces_of
+from evalgate.models.trace.trace import Trace
 from evalgate.settings.limits import Limits
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -58,7 +58,7 @@ MOST_TO_READ = {
 def calls_of(folder: Path, suite: str, count: int) -> int:
     """How many functions a whole judgement of so many traces calls."""
     traces.write(folder / f"{count}.jsonl", count, scenarios=4)
-    tools = verbs.shell_tools(str(folder), "out", Limits(), source_date_epoch="0", progress_to=None)
+    tools = shell_verbs.shell_tools(str(folder), "out", Limits(), source_date_epoch="0", progress_to=None)
     request = JudgeRequest(
         configs=[str(BENCHMARKS / suite)],
         traces=[f"{count}.jsonl"],

@@ -17,14 +17,14 @@ from pydantic import ValidationError
 
 from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field, full_model
 from evalgate.declarations.checking import UnsureError
-from evalgate.evaluators.registry import KINDS
-from evalgate.suite.files import ProjectFile, SuiteFile
+from evalgate.evaluators.core.registry import KINDS
+from evalgate.suite.schema.suite_file import ProjectFile, SuiteFile
 
 ROOT = Path(__file__).resolve().parents[2]
 for room in (
-    "suite.approvals",
-    "suite.golden_file",
-    *{f"evaluators.{module}" for module, _ in KINDS.values()},
+    "suite.schema.approvals_file",
+    "suite.schema.golden_file",
+    *{f"evaluators.kinds.{module}" for module, _ in KINDS.values()},
 ):
     import_module(f"evalgate.{room}")
 

@@ -9,19 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evalgate.adapters.github.approvals import ApprovalsInCommit
+    from evalgate.adapters.github.ancestry import Reference
     from evalgate.adapters.github.artifacts import Artifacts
     from evalgate.adapters.github.baselines import Baselines, Wanted
     from evalgate.adapters.github.check_runs import CheckRuns
     from evalgate.adapters.github.client import Client
     from evalgate.adapters.github.comments import Comments
-    from evalgate.adapters.github.lineage import Reference
-    from evalgate.adapters.github.pulls import Pulls
+    from evalgate.adapters.github.commit_approvals import ApprovalsInCommit
+    from evalgate.adapters.github.commit_template import TemplateInCommit
+    from evalgate.adapters.github.connection import Budget, Network, Site
+    from evalgate.adapters.github.pull_request_review import PullRequestReview
+    from evalgate.adapters.github.pull_requests import Pulls
     from evalgate.adapters.github.reports import Reports
-    from evalgate.adapters.github.review import PullRequestReview
-    from evalgate.adapters.github.site import Budget, Network, Site
-    from evalgate.adapters.github.step import Step
-    from evalgate.adapters.github.templates import TemplateInCommit
+    from evalgate.adapters.github.workflow_step import Step
 
 __all__ = [
     "ApprovalsInCommit",
@@ -43,21 +43,21 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ApprovalsInCommit": "approvals",
+    "ApprovalsInCommit": "commit_approvals",
     "Artifacts": "artifacts",
     "Baselines": "baselines",
-    "Budget": "site",
+    "Budget": "connection",
     "CheckRuns": "check_runs",
     "Client": "client",
     "Comments": "comments",
-    "Network": "site",
-    "PullRequestReview": "review",
-    "Pulls": "pulls",
-    "Reference": "lineage",
+    "Network": "connection",
+    "PullRequestReview": "pull_request_review",
+    "Pulls": "pull_requests",
+    "Reference": "ancestry",
     "Reports": "reports",
-    "Site": "site",
-    "Step": "step",
-    "TemplateInCommit": "templates",
+    "Site": "connection",
+    "Step": "workflow_step",
+    "TemplateInCommit": "commit_template",
     "Wanted": "baselines",
 }
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from evalgate.adapters.github.connection import Budget, Site
 from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request
 from evalgate.adapters.github.results_service import Conflict, ResultsService, spelt_either_way
 from evalgate.adapters.github.retry import AnswerLost, persist
-from evalgate.adapters.github.site import Budget, Site
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.client import Client, TooMany
-from evalgate.adapters.github.download import fetch
-from evalgate.adapters.github.lineage import Lineage, Reference
-from evalgate.adapters.github.shapes import Artifact, listed
-from evalgate.adapters.github.trust import (
+from evalgate.adapters.github.ancestry import Lineage, Reference
+from evalgate.adapters.github.artifact_trust import (
     LARGEST_BASELINE,
     Provenance,
     foreign,
     run_refused,
     unsuitable,
 )
+from evalgate.adapters.github.client import Client, TooMany
+from evalgate.adapters.github.download import fetch
+from evalgate.adapters.github.responses import Artifact, listed
 from evalgate.errors import NotFound, Unreachable
-from evalgate.models.comparison import BaselineInfo, BaselineStatus
+from evalgate.models.comparison.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
 from evalgate.records import dataclass
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.github.responses import listed, text, whole
 from evalgate.adapters.github.retry import AnswerLost, StillPending
-from evalgate.adapters.github.shapes import listed, text, whole
 from evalgate.errors import Unreachable
-from evalgate.measures.nested import dig
-from evalgate.reporting.doors import oneline
+from evalgate.measures.values.nested import dig
+from evalgate.reporting.text.escaping import oneline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.adapters.github.client import Client
-    from evalgate.models.annotation import Annotation
-    from evalgate.models.check_run import CheckRun
+    from evalgate.models.github.annotation import Annotation
+    from evalgate.models.github.check_run import CheckRun
 
 BATCH = 50
 """Annotations that GitHub takes in one request."""

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from evalgate.adapters.github.connection import Budget, Site, origin
 from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request, Sink
+from evalgate.adapters.github.responses import text
 from evalgate.adapters.github.retry import persist
-from evalgate.adapters.github.shapes import text
-from evalgate.adapters.github.site import Budget, Site, origin
 from evalgate.errors import Forbidden, NotFound, Unreachable
-from evalgate.measures.nested import dig
+from evalgate.measures.values.nested import dig
 from evalgate.records import replace
 
 if TYPE_CHECKING:

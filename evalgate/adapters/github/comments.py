@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.github.responses import address, listed, sha, text, whole
 from evalgate.adapters.github.retry import AnswerLost, StillPending
-from evalgate.adapters.github.shapes import address, listed, sha, text, whole
 from evalgate.errors import NotFound, Unreachable
-from evalgate.measures.nested import dig
+from evalgate.measures.values.nested import dig
 from evalgate.ports import Comment
 from evalgate.records import dataclass
 

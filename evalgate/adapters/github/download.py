@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.github.client import Gone
 from evalgate.adapters.github.http import TooLarge
-from evalgate.adapters.github.shapes import DIGEST
+from evalgate.adapters.github.responses import DIGEST
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
     from evalgate.adapters.github.client import Client
-    from evalgate.adapters.github.shapes import Artifact
+    from evalgate.adapters.github.responses import Artifact
 
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 MAGIC_LENGTH = 4

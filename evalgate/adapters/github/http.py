@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import requests
 
-    from evalgate.adapters.github.site import Budget, Network
+    from evalgate.adapters.github.connection import Budget, Network
 
 LARGEST_ANSWER = 10_000_000
 ONE_REQUEST_SECONDS = 15.0

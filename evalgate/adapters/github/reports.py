@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.github.download import fetch
-from evalgate.adapters.github.shapes import Artifact, listed
+from evalgate.adapters.github.responses import Artifact, listed
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evalgate.adapters.github.client import Client
-    from evalgate.models.triggering_run import TriggeringRun
+    from evalgate.models.approvals.triggering_run import TriggeringRun
 
 LARGEST_REPORT = 32 * 1024 * 1024
 

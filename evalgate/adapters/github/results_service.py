@@ -8,16 +8,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.github.connection import origin
 from evalgate.adapters.github.http import Answer, Http, Request
 from evalgate.adapters.github.retry import persist
-from evalgate.adapters.github.site import origin
 from evalgate.errors import Unreachable
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.github.site import Site
+    from evalgate.adapters.github.connection import Site
 
 SERVICE = "/twirp/github.actions.results.api.v1.ArtifactService/"
 TRIES = 4

@@ -10,7 +10,7 @@ from evalgate.errors import Unreachable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.adapters.github.site import Budget
+    from evalgate.adapters.github.connection import Budget
 
 TRIES = 3
 LONGEST_WAIT = 30.0

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 ACTIONS = {
-    "add": ("adding", "store new goldens: in words, from a file, or from a recording that went well"),
-    "list": ("listing", "list goldens"),
-    "show": ("showing", "show a golden, and how recordings scored against it"),
-    "update": ("updating", "change a golden; its version goes up"),
-    "delete": ("deleting", "delete goldens with their evaluations"),
-    "import": ("importing", "take in goldens from files: our own, or eval sets of Google ADK"),
-    "export": ("exporting", "write goldens as JSON lines, which `import` and suites read"),
-    "suite": ("suites", "regression suites: which goldens are judged together, and how strictly"),
+    "add": ("add", "store new goldens: in words, from a file, or from a recording that went well"),
+    "list": ("list", "list goldens"),
+    "show": ("show", "show a golden, and how recordings scored against it"),
+    "update": ("update", "change a golden; its version goes up"),
+    "delete": ("delete", "delete goldens with their evaluations"),
+    "import": ("import_", "take in goldens from files: our own, or eval sets of Google ADK"),
+    "export": ("export", "write goldens as JSON lines, which `import` and suites read"),
+    "suite": ("suite", "regression suites: which goldens are judged together, and how strictly"),
 }
 EXAMPLES = """examples:
   evalgate goldens add --from-trace traces/refund.json --tag money
@@ -30,7 +30,7 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The actions of the verb."""
-    from evalgate.cli.stored import add_action
+    from evalgate.cli.store.store_flags import add_action
 
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)

@@ -1,19 +1,19 @@
-"""`response_completeness`: each answer beside the golden one, see measures.response_quality."""
+"""`response_completeness`: each answer beside the golden one, see measures.text.response_quality."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.json_values import shorten
-from evalgate.measures.response_quality import quality
-from evalgate.measures.text_similarity import MAX_TEXT
+from evalgate.measures.text.response_quality import quality
+from evalgate.measures.text.text_similarity import MAX_TEXT
+from evalgate.measures.values.json_values import shorten
+from evalgate.scoring.golden.dimension_finding import Finding, Scored
 from evalgate.scoring.golden.levels import severity
-from evalgate.scoring.golden.scored import Finding, Scored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.dimension import Dimension
+    from evalgate.models.run.dimension import Dimension
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.golden.turns import Beside
 

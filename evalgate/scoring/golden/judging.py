@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.evaluator import Finding as Found
-from evalgate.measures.scale import normalize_score
-from evalgate.measures.text_similarity import TooLongError
-from evalgate.models.evaluation import Issue
-from evalgate.models.trace_view import view_of
+from evalgate.evaluators.core.evaluator import Finding as Found
+from evalgate.measures.numeric.scale import normalize_score
+from evalgate.measures.text.text_similarity import TooLongError
+from evalgate.models.run.evaluation import Issue
+from evalgate.models.trace.trace_view import view_of
 from evalgate.records import dataclass
 from evalgate.scoring.golden.completeness import response_completeness
+from evalgate.scoring.golden.dimension_finding import Scored
 from evalgate.scoring.golden.levels import severity
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
-from evalgate.scoring.golden.refusing import refusal_correctness
-from evalgate.scoring.golden.scored import Scored
+from evalgate.scoring.golden.refusals import refusal_correctness
 from evalgate.scoring.golden.serialised import serialised_answers
 from evalgate.scoring.golden.tools import tool_success
 from evalgate.scoring.golden.turns import laid_beside
@@ -25,11 +25,11 @@ from evalgate.scoring.wording import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.dimension import Dimension
-    from evalgate.models.run import Outcome
-    from evalgate.models.trace import Trace
+    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.run import Outcome
+    from evalgate.models.trace.trace import Trace
+    from evalgate.scoring.golden.dimension_finding import Finding, Source
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.scoring.golden.scored import Finding, Source
     from evalgate.scoring.golden.turns import Beside
 
 UNSAID = "no score of this name is recorded, and no assertion is assigned to it"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.regression_suite import PASSING_SCORE
+from evalgate.models.goldens.regression_suite import PASSING_SCORE
 from evalgate.scoring.golden.weights import reaches
 
 if TYPE_CHECKING:
-    from evalgate.models.dimension import Dimension
-    from evalgate.models.evaluation import Level, Severity
+    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.evaluation import Level, Severity
 
 WARNING_THRESHOLD = 0.75
 _LEVELS: tuple[tuple[float, Level], ...] = (

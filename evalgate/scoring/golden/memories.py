@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.measures.globs import matches_id
-from evalgate.measures.json_values import show
+from evalgate.measures.text.globs import matches_id
+from evalgate.measures.values.json_values import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
 
 MEMORY_TOOLS: tuple[str, ...] = (
     *("recall*", "*_recall", "load_memory", "*search_memor*", "*get_memor*", "*read_memor*"),

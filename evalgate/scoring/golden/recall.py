@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.json_values import shorten
-from evalgate.measures.text_similarity import MAX_TEXT, words
-from evalgate.models.golden import MEMORY_RECALLS
+from evalgate.measures.text.text_similarity import MAX_TEXT, words
+from evalgate.measures.values.json_values import shorten
+from evalgate.models.run.golden import MEMORY_RECALLS
+from evalgate.scoring.golden.dimension_finding import Finding, Scored, Tally, last_step, step_of
 from evalgate.scoring.golden.rules import due
-from evalgate.scoring.golden.scored import Finding, Scored, Tally, last_step, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

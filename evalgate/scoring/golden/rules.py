@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.regression_suite import PASSING_SCORE
+from evalgate.models.goldens.regression_suite import PASSING_SCORE
 from evalgate.records import dataclass, field
 from evalgate.scoring.golden.levels import WARNING_THRESHOLD
 from evalgate.scoring.golden.memories import MEMORY_TOOLS
@@ -13,10 +13,10 @@ from evalgate.scoring.golden.weights import CATEGORY, Weights
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.evaluators.assertion import Assertion
-    from evalgate.models.dimension import Dimension
-    from evalgate.models.evaluation import IssueCategory
-    from evalgate.models.golden import Golden
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.evaluation import IssueCategory
+    from evalgate.models.run.golden import Golden
 
 
 class Due(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.json_values import shorten
-from evalgate.measures.response_quality import serialised_object
-from evalgate.models.evaluation import Issue
+from evalgate.measures.text.response_quality import serialised_object
+from evalgate.measures.values.json_values import shorten
+from evalgate.models.run.evaluation import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

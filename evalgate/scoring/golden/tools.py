@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evalgate.measures.globs import matches_id
-from evalgate.measures.json_values import shorten, show
-from evalgate.measures.text_similarity import MAX_TEXT, words
-from evalgate.models.golden import TOOL_USAGES
+from evalgate.measures.text.globs import matches_id
+from evalgate.measures.text.text_similarity import MAX_TEXT, words
+from evalgate.measures.values.json_values import shorten, show
+from evalgate.models.run.golden import TOOL_USAGES
+from evalgate.scoring.golden.dimension_finding import Finding, Scored, Tally, last_step, step_of
 from evalgate.scoring.golden.rules import due
-from evalgate.scoring.golden.scored import Finding, Scored, Tally, last_step, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
     from evalgate.scoring.golden.rules import Due, GoldenRules
     from evalgate.scoring.golden.turns import Beside
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.json_values import cut, show
-from evalgate.models.evaluation import TurnResult
-from evalgate.models.golden_result import GoldenTrial
+from evalgate.measures.values.json_values import cut, show
+from evalgate.models.run.evaluation import TurnResult
+from evalgate.models.run.golden_result import GoldenTrial
 from evalgate.scoring.golden.judging import judged
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import Trace
+    from evalgate.models.trace.trace import Trace
     from evalgate.scoring.golden.judging import JudgedGolden
     from evalgate.scoring.golden.rules import GoldenRules
 

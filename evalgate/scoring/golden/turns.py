@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.measures.means import mean_amount
-from evalgate.measures.turn_alignment import align
-from evalgate.models.trace_view import view_of
+from evalgate.measures.numeric.means import mean_amount
+from evalgate.measures.sequences.turn_alignment import align
+from evalgate.models.trace.trace_view import view_of
 from evalgate.records import dataclass
 from evalgate.scoring.golden.memories import MEMORY_TOOLS, listed, retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.measures.turn_alignment import Step
-    from evalgate.models.golden import Golden
-    from evalgate.models.trace import ToolCall, Trace
+    from evalgate.measures.sequences.turn_alignment import Step
+    from evalgate.models.run.golden import Golden
+    from evalgate.models.trace.trace import ToolCall, Trace
     from evalgate.scoring.golden.memories import Memory
     from evalgate.scoring.golden.rules import GoldenRules
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.measures.means import DIGITS, weighted_mean
+from evalgate.measures.numeric.means import DIGITS, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.models.dimension import Dimension
-    from evalgate.models.evaluation import IssueCategory
+    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.evaluation import IssueCategory
 
 TOLERANCE = 1e-6
 CATEGORY: Mapping[Dimension, IssueCategory] = {

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from evalgate.adapters.export_files import NamedFile
+from evalgate.adapters.files.output_folder import NamedFile
 from evalgate.errors import RefusedPath, SettingError
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from evalgate.adapters.trace_formats.readers import atif
-from evalgate.adapters.trace_formats.readers.adk_evalset import expected_traces
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.models.trace import DamagedTrace, Trace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.adk.evalset_reader import expected_traces
+from evalgate.adapters.formats.atif import reader as atif
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.models.trace.trace import DamagedTrace, Trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [

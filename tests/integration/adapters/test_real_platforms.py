@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.models.trace import Trace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.models.trace.trace import Trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.models.trace import DamagedTrace, Trace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.models.trace.trace import DamagedTrace, Trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [

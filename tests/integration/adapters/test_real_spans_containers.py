@@ -8,22 +8,23 @@ from pathlib import Path
 import orjson
 import pytest
 
-from evalgate.adapters.trace_formats import detect
-from evalgate.adapters.trace_formats.limits import TraceLimits
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.trace_formats.spans import dialects, jaeger, otlp, plain
-from evalgate.adapters.trace_formats.spans.container import Held
-from evalgate.adapters.trace_formats.spans.groups import grouped, is_of_an_agent
-from evalgate.adapters.trace_formats.spans.merging import once, with_logs
-from evalgate.adapters.workspace import Workspace
-from evalgate.models.trace import DamagedTrace, Trace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.adapters.formats.spans import dialects
+from evalgate.adapters.formats.spans.encodings import jaeger, otlp, span_objects
+from evalgate.adapters.formats.spans.encodings.container import Held
+from evalgate.adapters.formats.spans.groups import grouped, is_of_an_agent
+from evalgate.adapters.formats.spans.merging import once, with_logs
+from evalgate.models.trace.trace import DamagedTrace, Trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
     pytest.mark.shared,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
-READ = {"otlp": otlp.read, "jaeger": jaeger.read, "span-list": plain.read}
+READ = {"otlp": otlp.read, "jaeger": jaeger.read, "span-list": span_objects.read}
 FOLDERS = (
     *("otlp-json-replayed/*", "otlp-encodings", "otlp-json-spec-examples", "otel-spans-strands-fixtures"),
     *("tempo", "jaeger", "vercel-ai-sdk-spans"),

@@ -8,11 +8,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from evalgate.adapters.trace_formats.native import reader as native
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.models.trace import DamagedTrace, Trace
-from evalgate.models.trace_document import to_document
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.native import reader as native
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.models.trace.trace import DamagedTrace, Trace
+from evalgate.models.trace.trace_document import to_document
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [

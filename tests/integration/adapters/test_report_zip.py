@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.report_zip import LARGEST_PACKED, ReportZips
+from evalgate.adapters.archives.report_zip import LARGEST_PACKED, ReportZips
 from evalgate.errors import OverLimit, SettingError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.files.workspace import Workspace
 from evalgate.errors import OverLimit, RefusedPath, SettingError
 
 

@@ -8,11 +8,11 @@ import pytest
 from builders import make_trace
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.adapters.baseline_layout import ZipLimits
-from evalgate.adapters.baseline_zip import BaselineZips
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.archives.baseline_limits import ZipLimits
+from evalgate.adapters.archives.baseline_zip import BaselineZips
+from evalgate.adapters.files.workspace import Workspace
 from evalgate.errors import InvalidInput
-from evalgate.models.document_names import BASELINE_SCHEMA
+from evalgate.models.results.document_names import BASELINE_SCHEMA
 from evalgate.ports import BaselineParts
 
 if TYPE_CHECKING:

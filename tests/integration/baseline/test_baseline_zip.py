@@ -12,13 +12,13 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.baseline_layout import ZipLimits
-from evalgate.adapters.baseline_zip import BaselineZips
-from evalgate.adapters.workspace import Workspace
-from evalgate.application.judge import judge
-from evalgate.application.request import JudgeRequest
+from evalgate.adapters.archives.baseline_limits import ZipLimits
+from evalgate.adapters.archives.baseline_zip import BaselineZips
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import InvalidInput
-from evalgate.models.pieces import whole
+from evalgate.models.run.chunks import whole
 from evalgate.ports import BaselineParts
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: a}]}]\n"

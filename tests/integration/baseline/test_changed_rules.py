@@ -9,7 +9,7 @@ from command import evalgate
 
 from evalgate.cli import main as main_of_command
 from evalgate.cli.shell import Shell
-from evalgate.reporting.annotations import annotations_of
+from evalgate.reporting.ci.annotations import annotations_of
 
 ZIP = ".evalgate/baseline.zip"
 SECRET = "ghp_" + "a1B2" * 9

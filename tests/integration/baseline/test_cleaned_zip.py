@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from evalgate.adapters.cleaned_zip import without_secrets
+from evalgate.adapters.archives.redacted_zip import without_secrets
 from evalgate.errors import BugElsewhere
-from evalgate.measures.redaction import hide
+from evalgate.measures.redaction.redact import hide
 
 SECRET = 'c0rrect "horse" battery'
 

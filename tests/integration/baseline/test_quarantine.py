@@ -11,8 +11,8 @@ from command import evalgate
 
 from evalgate.cli import main as main_of_command
 from evalgate.cli.shell import Shell
-from evalgate.reporting.annotations import annotations_of
-from evalgate.reporting.exports.results_json import load
+from evalgate.reporting.ci.annotations import annotations_of
+from evalgate.reporting.results.results_json import load
 
 # The command judges at 2027-01-15.
 THREE_DAYS, LONG_AGO, TOO_FAR = "2027-01-18", "2027-01-14", "2027-06-01"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command import evalgate
 
-from evalgate.adapters.baseline_zip import BaselineZips
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.archives.baseline_zip import BaselineZips
+from evalgate.adapters.files.workspace import Workspace
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shells import Ended
 
-from evalgate.adapters.suite_files.approvals import read_approvals
-from evalgate.adapters.suite_files.approvals_writing import with_added
+from evalgate.adapters.suites.approvals_file import read_approvals
+from evalgate.adapters.suites.approvals_writer import with_added
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.models.approval import FILE, ApprovalFile
+from evalgate.models.approvals.approval import FILE, ApprovalFile
 
 SUITE = """\
 version: 1
@@ -199,7 +199,7 @@ def test_the_file_is_replaced_whole_and_keeps_its_mode_and_its_link(folder, eval
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(folder):
-    from evalgate.adapters.approvals_on_disk import ApprovalsFile
+    from evalgate.adapters.files.local_approvals import ApprovalsFile
     from evalgate.errors import SettingError
 
     (folder / FILE).write_text("approvals: []\n")

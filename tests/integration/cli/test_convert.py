@@ -8,12 +8,12 @@ import pytest
 from documents import ROOT
 from trace_table import RECORDINGS, recorded
 
-from evalgate.adapters.trace_formats.source import TraceFiles
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.models.trace import DamagedTrace, Trace
-from evalgate.models.trace_view import view_of
+from evalgate.models.trace.trace import DamagedTrace, Trace
+from evalgate.models.trace.trace_view import view_of
 
 SHARED = ROOT.parent / "shared" / "traces"
 TARGETS = [["--to", "native"], ["--to", "native", "--full"], ["--to", "otlp"]]

@@ -10,7 +10,7 @@ import pytest
 from store_verbs import Verbs
 from stored import NOW, make_evaluation, make_feedback, make_golden, make_issue, make_turn
 
-from evalgate.models.stored_run import RunFacts, StoredRun
+from evalgate.models.store.stored_run import RunFacts, StoredRun
 
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 SECRET = "ghp_" + "a1B2" * 9

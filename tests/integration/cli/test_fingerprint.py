@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from evalgate.adapters.fingerprints import FileFingerprints
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.files.file_fingerprints import FileFingerprints
+from evalgate.adapters.files.workspace import Workspace
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.errors import OverLimit, RefusedPath

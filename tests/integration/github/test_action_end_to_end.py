@@ -13,7 +13,7 @@ import pytest
 from fakes.agent import BOT, SUITE, next_run, on_main, ours, record, trace
 from fakes.runner import ENTRYPOINT
 
-from evalgate.application.step_outputs import OUTPUTS
+from evalgate.application.action.step_outputs import OUTPUTS
 
 pytestmark = pytest.mark.shared
 

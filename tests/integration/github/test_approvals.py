@@ -8,12 +8,12 @@ import pytest
 from fakes.agent import ours, record, trace
 
 from evalgate.adapters.github import ApprovalsInCommit
-from evalgate.adapters.suite_files.approvals import read_approvals
+from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import Forbidden, OverLimit, Unreachable
-from evalgate.models.approval import FILE, ApprovalFile
-from evalgate.models.provenance import Provenance
-from evalgate.models.stored_approval import StoredApproval
+from evalgate.models.approvals.approval import FILE, ApprovalFile
+from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.stored_approval import StoredApproval
 
 pytestmark = pytest.mark.shared
 

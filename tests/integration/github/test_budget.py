@@ -8,7 +8,7 @@ import pytest
 from fakes.agent import on_main, ours
 
 from evalgate.adapters.github import Budget
-from evalgate.adapters.github.site import WHOLE_RUN_SECONDS
+from evalgate.adapters.github.connection import WHOLE_RUN_SECONDS
 
 pytestmark = pytest.mark.shared
 

@@ -6,8 +6,8 @@ from fakes.hub import site_of
 from evalgate.adapters.github import Budget, Client
 from evalgate.adapters.github.check_runs import CheckRuns
 from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.annotation import Annotation
-from evalgate.models.check_run import CheckRun
+from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.check_run import CheckRun
 
 pytestmark = pytest.mark.shared
 

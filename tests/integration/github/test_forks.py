@@ -12,8 +12,8 @@ import pytest
 from fakes.agent import BOT, FORK, current, next_run, ours, record, trace
 from markdown_check import flaws
 
+from evalgate.adapters.archives.report_zip import LARGEST_UNPACKED
 from evalgate.adapters.github.reports import LARGEST_REPORT
-from evalgate.adapters.report_zip import LARGEST_UNPACKED
 
 pytestmark = pytest.mark.shared
 

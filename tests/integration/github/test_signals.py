@@ -12,7 +12,7 @@ import pytest
 from fakes.agent import ours, record, trace
 from fakes.runner import ENTRYPOINT
 
-from evalgate.application.step_outputs import OUTPUTS
+from evalgate.application.action.step_outputs import OUTPUTS
 
 pytestmark = pytest.mark.shared
 

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from evalgate.adapters.github import Step
-from evalgate.models.annotation import Annotation
+from evalgate.models.github.annotation import Annotation
 
 
 @pytest.fixture

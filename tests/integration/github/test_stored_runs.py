@@ -10,8 +10,8 @@ import pytest
 from fakes.agent import ours, record, trace
 
 from evalgate.bootstrap.store import open_store
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun
 
 pytestmark = pytest.mark.shared
 PASSWORD = "hunter22"

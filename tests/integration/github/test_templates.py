@@ -9,7 +9,7 @@ from fakes.agent import next_run, ours, record, trace
 
 from evalgate.adapters.github import TemplateInCommit
 from evalgate.errors import Forbidden, NotFound, OverLimit, TemplateFlaw, Unreachable
-from evalgate.models.template_file import TemplateFile
+from evalgate.models.github.template_file import TemplateFile
 
 pytestmark = pytest.mark.shared
 

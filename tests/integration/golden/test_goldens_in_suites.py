@@ -11,14 +11,14 @@ import yaml
 from command import evalgate
 from documents import ROOT
 
-from evalgate.adapters.suite_files import SuiteFiles
-from evalgate.adapters.workspace import Workspace
-from evalgate.application.golden_evaluations import evaluations_of, goldens_of
-from evalgate.application.stored_run import run_of
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.suites import SuiteFiles
+from evalgate.application.documents.golden_evaluations import evaluations_of, goldens_of
+from evalgate.application.documents.run_documents import run_of
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.errors import SettingError, SuiteError
-from evalgate.reporting.exports.results_json import load
+from evalgate.reporting.results.results_json import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -455,7 +455,7 @@ def test_suite_without_goldens__loads_nothing_of_them(tmp_path):
         "import sys; from evalgate.cli import main; from evalgate.cli.shell import Shell;"
         "code = main(['run', 'suite.yaml', '-q'], Shell(sys.stdout, sys.stderr, {}, '.'));"
         "print(code, [name for name in sys.modules if 'scoring.golden' in name or 'suite.golden' in name"
-        " or name.endswith('models.evaluation')])"
+        " or name.endswith('models.run.evaluation')])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -489,7 +489,7 @@ def test_example_of_the_page__scores_as_it_says(tmp_path):
 
 
 def test_tables_of_the_page__name_every_key():
-    from evalgate.suite.golden_file import GoldenEntry, GoldenSettings
+    from evalgate.suite.schema.golden_file import GoldenEntry, GoldenSettings
 
     text = (ROOT / "docs/golden.md").read_text(encoding="utf-8")
     for model, heading in (

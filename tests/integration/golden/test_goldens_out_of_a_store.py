@@ -9,8 +9,8 @@ import pytest
 import yaml
 from command import evalgate
 
-from evalgate.models.golden import Golden
-from evalgate.models.regression_suite import RegressionSuite
+from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.run.golden import Golden
 
 if TYPE_CHECKING:
     from pathlib import Path

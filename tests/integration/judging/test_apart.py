@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.judging.apart import GROUP, start, user_to_be, wait_for
-from evalgate.adapters.judging.bounds import Bounds
-from evalgate.adapters.judging.place import LARGEST_ANSWER, Place
-from evalgate.adapters.judging.ready import make_ready
-from evalgate.application.request import JudgeRequest
-from evalgate.bootstrap.bench import Bench
-from evalgate.bootstrap.judge_life import live_ready
-from evalgate.bootstrap.judging_apart import JudgeApart
+from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, Place
+from evalgate.adapters.sandbox.judge_process import GROUP, start, user_to_be, wait_for
+from evalgate.adapters.sandbox.preforked import make_ready
+from evalgate.adapters.sandbox.process_bounds import Bounds
+from evalgate.application.messages.request import JudgeRequest
+from evalgate.bootstrap.judge_context import Bench
+from evalgate.bootstrap.judge_main import live_ready
+from evalgate.bootstrap.sandboxed_judge import JudgeApart
 from evalgate.errors import OverLimit
-from evalgate.models.comparison import BaselineInfo
-from evalgate.models.pieces import whole
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.run.chunks import whole
 from evalgate.settings.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -182,7 +182,7 @@ def test_an_answer_that_is_too_large_is_refused(place):
 PROBE = """
 import json, os, sys
 sys.path.insert(0, {root!r})
-from evalgate.adapters.judging.bounds import become
+from evalgate.adapters.sandbox.process_bounds import become
 folder, user = sys.argv[1:]
 become(int(user) or None, {group})
 seen = {{"environ": dict(os.environ), "user": os.getuid(), "groups": os.getgroups()}}
@@ -209,9 +209,9 @@ sys.path.insert(0, {root!r})
 from evalgate.bootstrap.clean_start import start_over
 start_over()
 from pathlib import Path
-from evalgate.adapters.judging.apart import GROUP, start, wait_for
-from evalgate.adapters.judging.bounds import Bounds
-from evalgate.adapters.judging.place import Place
+from evalgate.adapters.sandbox.judge_process import GROUP, start, wait_for
+from evalgate.adapters.sandbox.process_bounds import Bounds
+from evalgate.adapters.sandbox.exchange_dir import Place
 folder, probe, user = sys.argv[1:]
 assert os.environ["TOKEN"] == {secret!r}
 place = Place(Path(folder) / "judge", int(user) or None, GROUP)

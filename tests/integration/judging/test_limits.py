@@ -12,10 +12,10 @@ import tempfile
 
 import pytest
 
-from evalgate.adapters.judging.bounds import OUT_OF_MEMORY, Bounds, is_out_of_memory
-from evalgate.adapters.judging.endings import Ending, ending_of, over_limit
-from evalgate.adapters.judging.note import Note, last_read
-from evalgate.adapters.terminal import Quiet
+from evalgate.adapters.progress import Quiet
+from evalgate.adapters.sandbox.current_file import Note, last_read
+from evalgate.adapters.sandbox.exit_status import Ending, ending_of, over_limit
+from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, is_out_of_memory
 
 SUITE = """\
 version: 1
@@ -260,7 +260,7 @@ def test_lack_of_memory_is_known_in_all_its_forms(error, expected):
 
 ALLOWED = """
 import resource, sys
-from evalgate.adapters.judging.bounds import Allowance, Bounds, bound
+from evalgate.adapters.sandbox.process_bounds import Allowance, Bounds, bound
 bound(Bounds(cpu=60, spare=2))
 allowance = Allowance(10)
 for count in (9, 1, 5, 25, 10):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.bootstrap.own_folder import folder_of_our_own
+from evalgate.bootstrap.private_temp_dir import folder_of_our_own
 
 DEPTH = 1_500
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.judging.apart import GROUP, at_work, end_all, start, wait_for
-from evalgate.adapters.judging.bounds import Bounds
-from evalgate.adapters.judging.place import Place
-from evalgate.adapters.judging.ready import make_ready
-from evalgate.bootstrap.judge_life import live_ready
+from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.judge_process import GROUP, at_work, end_all, start, wait_for
+from evalgate.adapters.sandbox.preforked import make_ready
+from evalgate.adapters.sandbox.process_bounds import Bounds
+from evalgate.bootstrap.judge_main import live_ready
 from evalgate.errors import OverLimit
 
 BOUNDS = Bounds(cpu=20, memory=1_000_000_000, wall=30)
@@ -133,7 +133,7 @@ def test_one_that_was_stopped_is_ended_when_its_time_is_up(place):
 
 FORKS = """
 import os, sys
-from evalgate.adapters.judging.bounds import become
+from evalgate.adapters.sandbox.process_bounds import become
 user = int(sys.argv[1])
 if os.geteuid() == 0 and not user:
     os.setresuid(60_701, 60_701, 60_701)

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from evalgate.adapters.judging.apart import GROUP, start, wait_for
-from evalgate.adapters.judging.bounds import Bounds
-from evalgate.adapters.judging.place import Place
+from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.judge_process import GROUP, start, wait_for
+from evalgate.adapters.sandbox.process_bounds import Bounds
 
 ROOT = Path(__file__).resolve().parents[3]
 LOOK = f"""
 import json, os, resource, sys
 sys.path.insert(0, {str(ROOT)!r})
-from evalgate.adapters.judging.bounds import Bounds, become, bound
+from evalgate.adapters.sandbox.process_bounds import Bounds, become, bound
 folder, user = sys.argv[1:]
 answer = open(folder + "/answer.json", "w")
 seen = {{"environ": open("/proc/self/environ", "rb").read().decode()}}
@@ -90,7 +90,7 @@ import json, os, re, sys
 if sys.argv[-1].startswith("--environment="):
     sys.path[:] = sys.argv[-1].split(os.pathsep)[1:]
 sys.path.insert(0, {str(ROOT)!r})
-from evalgate.adapters.judging.apart import at_work
+from evalgate.adapters.sandbox.judge_process import at_work
 from evalgate.bootstrap.clean_start import start_over
 opened = os.open("/etc/hostname", os.O_RDONLY)
 os.set_inheritable(opened, True)
@@ -98,7 +98,7 @@ judge = start_over()
 assert os.environ["TOKEN"].encode() == b"-".join([b"s3cr3t", b"of-the-job-that-is-nowhere-else"])
 [pid] = at_work
 here = f"/proc/{{pid}}/"
-judge.prepare(__import__("evalgate.adapters.judging.bounds", fromlist=["Bounds"]).Bounds(cpu=9, memory=10**9))
+judge.prepare(__import__("evalgate.adapters.sandbox.process_bounds", fromlist=["Bounds"]).Bounds(cpu=9, memory=10**9))
 found = 0
 with open(here + "mem", "rb", 0) as memory:
     for line in open(here + "maps"):

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from evalgate.adapters.export_files import NamedFile, OutputFolder
+from evalgate.adapters.files.output_folder import NamedFile, OutputFolder
 from evalgate.errors import RefusedPath, SettingError
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.shelf import Shelf
+from evalgate.adapters.files.disk_spool import Shelf
 from evalgate.errors import SettingError
 
 

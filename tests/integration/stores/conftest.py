@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evalgate.models.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
-from evalgate.models.feedback import Feedback
-from evalgate.models.regression_suite import RegressionSuite
+from evalgate.models.goldens.feedback import Feedback
+from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.run.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TURN = TurnResult(

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.approval import Approval
-from evalgate.models.provenance import Provenance
-from evalgate.models.stored_approval import StoredApproval
+from evalgate.models.approvals.approval import Approval
+from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.stored_approval import StoredApproval
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES, Statistics, TurnResult
-from evalgate.models.golden import Golden
+from evalgate.models.run.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES, Statistics, TurnResult
+from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evalgate.adapters.stores.database import Database
-from evalgate.adapters.stores.place import place_of
-from evalgate.adapters.stores.tables import FEEDBACK
+from evalgate.adapters.store.database import Database
+from evalgate.adapters.store.schema.tables import FEEDBACK
+from evalgate.adapters.store.store_url import place_of
 from evalgate.errors import SettingError
-from evalgate.models.golden import Golden
+from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

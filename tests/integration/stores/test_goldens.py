@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.golden import Golden
+from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Deleted, GoldenFilter, Page
 from evalgate.records import replace
 

@@ -13,15 +13,15 @@ from markdown_check import flaws, runner_commands
 from evalgate.bootstrap.store import open_store
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
 from evalgate.records import replace
-from evalgate.reporting.exports.results_json import load
+from evalgate.reporting.results.results_json import load
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalgate.models.run import Verdict
+    from evalgate.models.run.run import Verdict
 
 DAY = 86_400
 START = 1_790_000_000  # 2026-09-21

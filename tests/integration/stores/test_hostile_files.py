@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.stores.place import place_of
-from evalgate.adapters.stores.run_rows import pack, unpack
-from evalgate.adapters.stores.sqlite_file import Deadline, connect
-from evalgate.adapters.stores.troubles import in_our_words
+from evalgate.adapters.store.errors import in_our_words
+from evalgate.adapters.store.run_rows import pack, unpack
+from evalgate.adapters.store.sqlite_file import Deadline, connect
+from evalgate.adapters.store.store_url import place_of
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, RefusedPath, SettingError, StoreUnreachable
-from evalgate.models.golden import Golden
+from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Page, Subject
 
 NO_STORE = "is damaged, or no store of EvalGate"

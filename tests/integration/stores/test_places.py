@@ -10,12 +10,12 @@ from contextlib import closing
 
 import pytest
 
-from evalgate.adapters.stores.place import place_of
-from evalgate.adapters.stores.sqlite_file import Deadline, connect
-from evalgate.adapters.stores.troubles import in_our_words
+from evalgate.adapters.store.errors import in_our_words
+from evalgate.adapters.store.sqlite_file import Deadline, connect
+from evalgate.adapters.store.store_url import place_of
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError, StoreUnreachable
-from evalgate.models.golden import Golden
+from evalgate.models.run.golden import Golden
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import get_args
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.comparison import ChangeKind, ScenarioKey
-from evalgate.models.evaluation import Issue
-from evalgate.models.golden import Golden
-from evalgate.models.run import Verdict
-from evalgate.models.stored_run import (
+from evalgate.models.comparison.comparison import ChangeKind, ScenarioKey
+from evalgate.models.run.evaluation import Issue
+from evalgate.models.run.golden import Golden
+from evalgate.models.run.run import Verdict
+from evalgate.models.store.stored_run import (
     RunApproval,
     RunFacts,
     RunIssues,
@@ -323,8 +323,8 @@ def test_a_name_that_no_index_takes_is_refused_in_words(store):
 def test_results_that_were_damaged_are_told(store, store_url):
     from sqlalchemy import text
 
-    from evalgate.adapters.stores.database import Database
-    from evalgate.adapters.stores.place import place_of
+    from evalgate.adapters.store.database import Database
+    from evalgate.adapters.store.store_url import place_of
 
     store.runs.record(run(1))
     database = Database(place_of(store_url, "/"))

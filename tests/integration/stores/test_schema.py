@@ -12,15 +12,15 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from evalgate.adapters.stores import schema
-from evalgate.adapters.stores.database import Database
-from evalgate.adapters.stores.place import place_of
-from evalgate.adapters.stores.tables import METADATA
+from evalgate.adapters.store import schema_version
+from evalgate.adapters.store.database import Database
+from evalgate.adapters.store.schema.tables import METADATA
+from evalgate.adapters.store.store_url import place_of
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError
-from evalgate.models.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import ScenarioKey
 
-OLDER = list(schema.SHAPES)[:-1]
+OLDER = list(schema_version.SHAPES)[:-1]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -36,7 +36,7 @@ def database(request, tmp_path):
 
 def migrate(connection, number):
     config = Config()
-    config.set_main_option("script_location", str(schema.MIGRATIONS))
+    config.set_main_option("script_location", str(schema_version.MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, number)
 
@@ -55,7 +55,7 @@ def fill(connection):
         "approval_comment) VALUES (1, 'r1', '[\"s\"]', 'pass', 0, false, '2025-01-01 00:00:00', '2025-01-01 00:00:01', "
         "1000, 1, 1, 0, 0, 0, 0, '{\"by_category\": {}, \"by_severity\": {}, \"top\": []}', 'pending', '')"
     ))  # fmt: skip
-    from evalgate.adapters.stores.run_writing import digest_of
+    from evalgate.adapters.store.run_writer import digest_of
 
     key = ScenarioKey("s", "a", None)
     connection.execute(
@@ -84,7 +84,7 @@ def test_an_older_store_is_brought_up_to_date_with_all_it_holds(database, number
         assert store.approvals.list() == []
         assert store.feedback.list() == []
     with database.reading() as connection:
-        assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == schema.NEWEST
+        assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == schema_version.NEWEST
 
 
 def test_a_store_of_today_is_opened_without_a_word_of_alembic(sqlite_template):
@@ -111,7 +111,7 @@ def test_a_newer_store_is_refused_in_one_clear_line_and_left_alone(database):
         open_store(database.place.target, "/")
 
     assert str(refused.value) == (
-        f"the store {database.place.shown} has schema 0099, and this EvalGate knows {schema.NEWEST}: "
+        f"the store {database.place.shown} has schema 0099, and this EvalGate knows {schema_version.NEWEST}: "
         "it is too old (update EvalGate, or name another store)"
     )
     with database.reading() as connection:
@@ -146,7 +146,9 @@ def test_the_migrations_lead_to_the_tables_of_today(database):
         migrate(connection, "head")
 
     with database.reading() as connection:
-        compared = MigrationContext.configure(connection, opts={"version_table": schema.VERSION_TABLE})
+        compared = MigrationContext.configure(
+            connection, opts={"version_table": schema_version.VERSION_TABLE}
+        )
         assert compare_metadata(compared, METADATA) == []
 
 
@@ -172,21 +174,21 @@ def test_the_migrations_lead_to_the_rules_of_today(tmp_path):
 
 def test_the_shape_of_every_schema_is_known(tmp_path):
     shapes = {}
-    for number in schema.SHAPES:
+    for number in schema_version.SHAPES:
         database = Database(place_of(str(tmp_path / number), "/"))
         with database.writing() as connection:
             migrate(connection, number)
-            shapes[number] = schema.shape_of(connection, database.place)
+            shapes[number] = schema_version.shape_of(connection, database.place)
         database.close()
 
-    assert shapes == schema.SHAPES
+    assert shapes == schema_version.SHAPES
 
 
 def test_every_migration_is_known_and_is_part_of_the_package():
-    script = ScriptDirectory(str(schema.MIGRATIONS))
+    script = ScriptDirectory(str(schema_version.MIGRATIONS))
 
-    assert sorted(each.revision for each in script.walk_revisions()) == list(schema.SHAPES)
-    assert script.get_current_head() == schema.NEWEST
+    assert sorted(each.revision for each in script.walk_revisions()) == list(schema_version.SHAPES)
+    assert script.get_current_head() == schema_version.NEWEST
     for each in script.walk_revisions():
         assert Path(each.path).name.startswith(f"v{each.revision}_")
         assert (Path(each.path).parent / "__init__.py").exists()

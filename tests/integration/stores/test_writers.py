@@ -68,10 +68,10 @@ def test_a_writer_killed_in_the_middle_of_a_run_leaves_every_run_it_spoke_of_and
 
 
 def test_a_reader_sees_one_state_while_others_write(store_url):
-    from evalgate.adapters.stores.database import Database
-    from evalgate.adapters.stores.goldens import _get
-    from evalgate.adapters.stores.place import place_of
-    from evalgate.models.golden import Golden
+    from evalgate.adapters.store.database import Database
+    from evalgate.adapters.store.goldens import _get
+    from evalgate.adapters.store.store_url import place_of
+    from evalgate.models.run.golden import Golden
 
     reader = Database(place_of(store_url, "/"))
     with open_store(store_url, "/") as store:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalgate.application.evaluate import TraceChoice
+from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.bootstrap import sources
 from evalgate.errors import SuiteError
 

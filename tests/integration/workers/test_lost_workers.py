@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 from leavings import left_in, ran, started
 
-from evalgate.adapters.engines.crew import Crew
+from evalgate.adapters.engines.process_pool import Crew
 
 PLUGIN = '''
 import os, pathlib, signal

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from shards_of import merged, said, shard
 
-from evalgate.application.shard_rows import found_of_line, line_of_found
+from evalgate.application.parallel.shard_codec import found_of_line, line_of_found
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalgate.adapters.prices import installed
+from evalgate.adapters.price_list import installed
 from evalgate.measures.prices import Rates
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalgate.adapters.seen_files import SeenFiles
-from evalgate.adapters.workspace import Workspace
+from evalgate.adapters.files.cached_files import SeenFiles
+from evalgate.adapters.files.workspace import Workspace
 
 
 def test_a_pattern_is_looked_up_once(tmp_path):

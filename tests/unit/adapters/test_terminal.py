@@ -3,7 +3,7 @@
 import io
 from itertools import count
 
-from evalgate.adapters.terminal import Quiet, Spinner, progress_for
+from evalgate.adapters.progress import Quiet, Spinner, progress_for
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.suite_files.yaml_tree import load
+from evalgate.adapters.suites.yaml_tree import load
 from evalgate.errors import SuiteError
 
 

@@ -6,10 +6,17 @@ import json
 import pytest
 from results_builder import a_reason, a_scenario, a_suite, results
 
-from evalgate.application.answer import judgement_of, told, told_bug, told_refusal, told_written, written_of
-from evalgate.application.request import Judgement, Written
+from evalgate.application.messages.judge_response import (
+    judgement_of,
+    told,
+    told_bug,
+    told_refusal,
+    told_written,
+    written_of,
+)
+from evalgate.application.messages.request import Judgement, Written
 from evalgate.errors import BugElsewhere, Location, Problem, SettingError
-from evalgate.models.annotation import Annotation
+from evalgate.models.github.annotation import Annotation
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 

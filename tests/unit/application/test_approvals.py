@@ -6,15 +6,15 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.suite_files.approvals import read_approvals
-from evalgate.application.approvals import with_approvals
-from evalgate.application.judge import judge
-from evalgate.application.request import JudgeRequest
+from evalgate.adapters.suites.approvals_file import read_approvals
+from evalgate.application.approvals.approvals import with_approvals
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import RefusedPath, SettingError, Unreachable
-from evalgate.models.approval import ApprovalFile
-from evalgate.models.provenance import Provenance
+from evalgate.models.approvals.approval import ApprovalFile
+from evalgate.models.approvals.provenance import Provenance
 from evalgate.records import replace
-from evalgate.reporting.table import render_table
+from evalgate.reporting.terminal.run_table import render_table
 
 SUITE = (
     "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: a, assertions: [{contains: yes, required: true}]}]\n"
@@ -87,9 +87,9 @@ def test_a_mistake_of_the_base_approves_nothing_and_is_a_warning():
 
 
 def test_what_a_store_approves_counts_and_weakens_no_gate():
-    from evalgate.application.weakening import added_approvals
-    from evalgate.models.approval import Approvals
-    from evalgate.reporting.exports.standings import earlier_of
+    from evalgate.application.comparison.weakening import added_approvals
+    from evalgate.models.approvals.approval import Approvals
+    from evalgate.reporting.results.standings import earlier_of
 
     [said] = read_approvals(file())
     stored = replace(said, location=None, provenance=Provenance("shell"))

@@ -9,14 +9,14 @@ from datetime import date
 import pytest
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.approved_answer import approved_of, told_approved
-from evalgate.application.approved_report import approve_report
-from evalgate.application.request import Form
+from evalgate.application.judge.approved_report import approve_report
+from evalgate.application.messages.approval_response import approved_of, told_approved
+from evalgate.application.messages.request import Form
 from evalgate.errors import BugElsewhere
-from evalgate.models.consent import Consent
-from evalgate.models.provenance import Provenance
-from evalgate.models.triggering_run import TriggeringRun
-from evalgate.reporting.exports.results_json import dump
+from evalgate.models.approvals.comment_approval import Consent
+from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.reporting.results.results_json import dump
 
 HEAD = "c" * 40
 RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_ours=True)

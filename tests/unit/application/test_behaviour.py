@@ -7,12 +7,12 @@ import pytest
 from builders import make_trace
 from fakes.core import BaselineShelf, make_tools
 
-from evalgate.application.behaviour import MOST_KEPT, MOST_TOLD, stored_courses
-from evalgate.application.judge import judge
-from evalgate.application.request import JudgeRequest
+from evalgate.application.evaluation.trajectories import MOST_KEPT, MOST_TOLD, stored_courses
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import SettingError
-from evalgate.models.comparison import BaselineInfo
-from evalgate.models.trace_document import to_document
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.trace.trace_document import to_document
 from evalgate.ports import Baseline
 
 SUITE = """

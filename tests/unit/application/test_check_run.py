@@ -4,11 +4,11 @@ import pytest
 from fakes.world import FakeCheckRuns, FakeStep
 from results_builder import a_reason, a_scenario, a_suite, results
 
-from evalgate.application.check_run import check_of, conclusion, post_check
-from evalgate.application.request import Judgement, JudgeRequest
+from evalgate.application.action.post_check_run import check_of, conclusion, post_check
+from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.annotation import Annotation
-from evalgate.reporting.heading import heading
+from evalgate.models.github.annotation import Annotation
+from evalgate.reporting.markdown.heading import heading
 
 REQUEST = JudgeRequest(commit="c" * 40, comment_key="evals.yml/gate", report_url="https://github.com/x")
 COMMENT = b"<!-- evalgate:sticky v1 key=evals.yml/gate -->\n## verdict\n"

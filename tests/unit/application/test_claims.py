@@ -5,12 +5,12 @@ from builders import make_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.suite_files.yaml_tree import load
-from evalgate.application.claims import Claims, natural
-from evalgate.models.trace import DamagedTrace, Source
-from evalgate.suite.files import Defaults
-from evalgate.suite.mistakes import Mistakes
+from evalgate.adapters.suites.yaml_tree import load
+from evalgate.application.evaluation.scenario_matcher import Claims, natural
+from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.suite.diagnostics import Mistakes
 from evalgate.suite.parse import SharedDefaults, parse_suite
+from evalgate.suite.schema.suite_file import Defaults
 
 
 def suite_of(scenarios, folder="evals"):

@@ -4,9 +4,9 @@ import pytest
 from fakes.world import FakeArtifacts, FakeFolder, FakeJudge, FakePullRequest, FakeStep
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.commenting import CommentText, keep_comment
-from evalgate.application.gate_in_action import Task, World, gate_in_action
-from evalgate.application.request import Judgement, JudgeRequest
+from evalgate.application.action.post_comment import CommentText, keep_comment
+from evalgate.application.action.run_gate import Task, World, gate_in_action
+from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
 
 HERE, NEWER = "a" * 40, "b" * 40

@@ -7,7 +7,7 @@ from builders import make_trace
 from fakes.core import BaselineShelf
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
-from evalgate.application.explain import Asked, explain
+from evalgate.application.judge.explain import Asked, explain
 from evalgate.errors import SettingError
 
 SUITES = [

@@ -20,10 +20,10 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.application.foreign_report import write_anew
-from evalgate.application.request import Form
+from evalgate.application.documents.untrusted_report import write_anew
+from evalgate.application.messages.request import Form
 from evalgate.errors import InvalidInput, SettingError
-from evalgate.models.triggering_run import TriggeringRun
+from evalgate.models.approvals.triggering_run import TriggeringRun
 
 SHA = "c0ffee" + "0" * 34
 RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_ours=False)

@@ -15,12 +15,12 @@ from fakes.world import (
 )
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
-from evalgate.application.gate_in_action import Task, World, gate_in_action
-from evalgate.application.request import Judgement, JudgeRequest
+from evalgate.application.action.run_gate import Task, World, gate_in_action
+from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, SettingError, Unreachable
-from evalgate.models.annotation import Annotation
-from evalgate.models.comparison import BaselineInfo
-from evalgate.models.template_file import TemplateFile
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.template_file import TemplateFile
 from evalgate.ports import FoundBaseline
 
 TASK = Task(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")

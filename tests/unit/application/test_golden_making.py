@@ -8,15 +8,15 @@ import pytest
 from builders import make_call
 from golden_builders import talk
 
-from evalgate.adapters.suite_files.json_lines import json_lines
-from evalgate.adapters.trace_formats.readers.adk_evalset import expected_traces
-from evalgate.application.golden_from_trace import golden_from_trace
-from evalgate.application.golden_import import expected_goldens, goldens_in
+from evalgate.adapters.formats.adk.evalset_reader import expected_traces
+from evalgate.adapters.suites.json_lines import json_lines
+from evalgate.application.goldens.golden_from_trace import golden_from_trace
+from evalgate.application.goldens.golden_import import expected_goldens, goldens_in
 from evalgate.errors import SettingError, SuiteError
 from evalgate.scoring.golden.judging import judged
 from evalgate.scoring.golden.rules import GoldenRules
-from evalgate.suite.golden_written import written_golden
-from evalgate.suite.stored import StoredDocument
+from evalgate.suite.goldens.golden_written import written_golden
+from evalgate.suite.stored_suites import StoredDocument
 
 TALK = (("Late, order 42", "Refund it?"), ("yes", "Done."), ("and a bomb?", "I can't help with that."))
 

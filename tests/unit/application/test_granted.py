@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 
-from evalgate.application.approved_report import approve_report, decide_anew
-from evalgate.application.granted import granted
-from evalgate.application.judge import judge
-from evalgate.application.request import Form, JudgeRequest
+from evalgate.application.approvals.consented_failures import granted
+from evalgate.application.judge.approved_report import approve_report, decide_anew
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import Form, JudgeRequest
 from evalgate.errors import SettingError
-from evalgate.models.consent import Consent
-from evalgate.models.pieces import whole
-from evalgate.models.provenance import Provenance
-from evalgate.models.triggering_run import TriggeringRun
-from evalgate.reporting.exports.results_json import dump, load
+from evalgate.models.approvals.comment_approval import Consent
+from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.run.chunks import whole
+from evalgate.reporting.results.results_json import dump, load
 
 HEAD = "c" * 40
 NAMES = ("a", "b", "d")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from builders import make_trace
 
-from evalgate.adapters.trace_formats.native.at_once import read_at_once
-from evalgate.application.held_recording import MOST, held, told
-from evalgate.gate.courses import course_of
-from evalgate.models.trace import Source, Trace
+from evalgate.adapters.formats.native.at_once import read_at_once
+from evalgate.application.evaluation.trace_excerpt import MOST, held, told
+from evalgate.gate.trajectory.trajectories import course_of
+from evalgate.models.trace.trace import Source, Trace
 
 RECORDED = [
     {"role": "system", "content": "Be brief."},

@@ -4,17 +4,17 @@ import pytest
 from builders import make_trace
 from fakes.core import BaselineShelf, make_tools
 
-from evalgate.adapters.terminal import Quiet
-from evalgate.application.evaluate import TraceChoice, evaluate
-from evalgate.application.judge import judge
-from evalgate.application.request import JudgeRequest
-from evalgate.application.step_outputs import outputs_of
+from evalgate.adapters.progress import Quiet
+from evalgate.application.action.step_outputs import outputs_of
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
-from evalgate.models.comparison import BaselineInfo
-from evalgate.models.pieces import whole
-from evalgate.models.trace import DamagedTrace, Source
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.run.chunks import whole
+from evalgate.models.trace.trace import DamagedTrace, Source
 from evalgate.ports import Baseline
-from evalgate.suite.files import PolicyEntry
+from evalgate.suite.schema.suite_file import PolicyEntry
 
 STAR = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: yes please, required: true}]}]\n"
 SOFT = STAR.replace(", required: true", "")

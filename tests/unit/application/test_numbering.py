@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.numbering import numbered
+from evalgate.application.evaluation.trial_order import numbered
 
 
 @pytest.mark.parametrize(

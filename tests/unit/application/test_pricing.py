@@ -6,14 +6,14 @@ import pytest
 from builders import make_trace
 from fakes.core import BaselineShelf, make_tools
 
-from evalgate.application.judge import judge
-from evalgate.application.pricing import MAX_ROWS, Pricer
-from evalgate.application.request import JudgeRequest
+from evalgate.application.evaluation.pricing import MAX_ROWS, Pricer
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
 from evalgate.measures.prices import Rates
-from evalgate.models.comparison import BaselineInfo
-from evalgate.models.trace import unknown_usage
-from evalgate.reporting.exports.results_json import dump, load
-from evalgate.suite.prices import OwnPrices
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.trace.trace import unknown_usage
+from evalgate.reporting.results.results_json import dump, load
+from evalgate.suite.suite_prices import OwnPrices
 
 LIMITED = "suite: s\ntraces: [t]\nscenarios: [{id: s1, assertions: [{type: cost_limit, max_usd: 5, required: true}]}]\n"
 PRICED = LIMITED + "prices: {mine: {input: 1, output: 4}}\n"

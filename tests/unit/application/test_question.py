@@ -5,13 +5,13 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from evalgate.application.question import from_plain, to_plain
-from evalgate.application.request import Form, JudgeRequest
+from evalgate.application.messages.request import Form, JudgeRequest
+from evalgate.application.messages.request_codec import from_plain, to_plain
 from evalgate.errors import Location
-from evalgate.models.approval import ApprovalFile
-from evalgate.models.comparison import BaselineInfo, ChangedEvaluator, Drift
-from evalgate.models.template_file import TemplateFile
-from evalgate.models.triggering_run import TriggeringRun
+from evalgate.models.approvals.approval import ApprovalFile
+from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.comparison.comparison import BaselineInfo, ChangedEvaluator, Drift
+from evalgate.models.github.template_file import TemplateFile
 from evalgate.settings.limits import Limits
 
 DRIFT = Drift("exact", suites=True, evaluators=(ChangedEvaluator("regex", 1, 2),))

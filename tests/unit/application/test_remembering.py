@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.remembering import MOST_TURNED, Memory, history_of
-from evalgate.application.request import Judgement, JudgeRequest
-from evalgate.application.run_record import Circumstances, run_identity, stored_run
+from evalgate.application.history.run_record import Circumstances, run_identity, stored_run
+from evalgate.application.history.run_recorder import MOST_TURNED, Memory, history_of
+from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Problem, SettingError, StoreUnreachable
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.stored_run import ScenarioRow, Sighting
-from evalgate.reporting.exports.results_json import dump
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stored_run import ScenarioRow, Sighting
+from evalgate.reporting.results.results_json import dump
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 AROUND = Circumstances("main", "7", history_branch="main")

@@ -1,8 +1,8 @@
 import pytest
 
-from evalgate.application.reproduce import command_of
-from evalgate.application.request import JudgeRequest
-from evalgate.models.comparison import BaselineInfo
+from evalgate.application.judge.rerun_command import command_of
+from evalgate.application.messages.request import JudgeRequest
+from evalgate.models.comparison.comparison import BaselineInfo
 
 
 @pytest.mark.parametrize(

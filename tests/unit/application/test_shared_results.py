@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from run_builders import make_assertion
 
-from evalgate.application.shared_results import MOST_ROWS, Known
-from evalgate.models.run import Together
+from evalgate.application.evaluation.trial_result_cache import MOST_ROWS, Known
+from evalgate.models.run.run import Together
 
 
 def results(rows: int) -> Together:

@@ -5,9 +5,9 @@ import gc
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.terminal import Quiet
-from evalgate.application.evaluate import TraceChoice, evaluate
-from evalgate.models.trace import Trace
+from evalgate.adapters.progress import Quiet
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.models.trace.trace import Trace
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{path: model, eq: m}]}]\n"
 

@@ -9,12 +9,12 @@ from fakes.core import make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.terminal import Quiet
-from evalgate.application.batch_judge import BatchJudge, Task
-from evalgate.application.evaluate import TraceChoice, evaluate
-from evalgate.application.suite_evaluation import SuiteEvaluation
-from evalgate.application.told_block import Block, is_block
-from evalgate.models.run import Run
+from evalgate.adapters.progress import Quiet
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.trial_batch import Block, is_block
+from evalgate.application.parallel.batch_judge import BatchJudge, Task
+from evalgate.models.run.run import Run
 from evalgate.ports.batches import Batch
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{path: model, eq: m}]}]\n"

@@ -6,13 +6,13 @@ from fakes.core import BaselineShelf, make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.terminal import Quiet
-from evalgate.application.evaluate import TraceChoice, evaluate
-from evalgate.application.judge import judge
-from evalgate.application.request import JudgeRequest
+from evalgate.adapters.progress import Quiet
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
-from evalgate.models.comparison import BaselineInfo
-from evalgate.models.trace import DamagedTrace, Source
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.trace.trace import DamagedTrace, Source
 
 HEAD = "suite: s\ntraces: [t]\nvariants:\n  a: {match: {tags: [v:a]}}\n  b: {match: {tags: [v:b]}}\n"
 CHECK = "assertions: [{contains: yes please}]"

@@ -4,7 +4,7 @@ import pytest
 from builders import make_call, make_trace
 
 from evalgate.errors import Location
-from evalgate.evaluators.parse import Parser
+from evalgate.evaluators.core.parse import Parser
 
 
 def read(*raw):

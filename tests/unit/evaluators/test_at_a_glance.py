@@ -4,8 +4,8 @@ import pytest
 from builders import make_trace
 from judging import assess
 
-from evalgate.models.glance import Glance
-from evalgate.models.trace import Trace
+from evalgate.models.trace.glance import Glance
+from evalgate.models.trace.trace import Trace
 
 NAMES = ["search", "book", "search"]
 

@@ -8,15 +8,15 @@ from builders import make_call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.evaluators.called import Called
-from evalgate.evaluators.called_names import CalledNames
-from evalgate.evaluators.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
-from evalgate.evaluators.tool_sequence import ToolSequence
-from evalgate.measures.effort import Effort
-from evalgate.measures.step_plans import align_bag
+from evalgate.evaluators.kinds.calls.call_matcher import Called
+from evalgate.evaluators.kinds.calls.name_matcher import CalledNames
+from evalgate.evaluators.kinds.calls.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
+from evalgate.evaluators.kinds.calls.tool_sequence import ToolSequence
+from evalgate.measures.sequences.step_matching import align_bag
+from evalgate.measures.work_budget import Effort
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import ToolCall
+    from evalgate.models.trace.trace import ToolCall
 
 PLAIN = st.sampled_from([None, True, 1, 1.0, 2, "ab", "a", "", [1], [1, {"x": "a"}], {"x": 1}, {}])
 DEMANDS = PLAIN | st.sampled_from(

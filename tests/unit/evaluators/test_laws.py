@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kinds import ALL, EXAMPLES, JSON, any_trace, forms, judge
 
-from evalgate.evaluators.parse import Parser
-from evalgate.evaluators.registry import KINDS
+from evalgate.evaluators.core.parse import Parser
+from evalgate.evaluators.core.registry import KINDS
 
 if TYPE_CHECKING:
-    from evalgate.models.trace import Trace
+    from evalgate.models.trace.trace import Trace
 
 SWAPPED = {"passed": "failed", "failed": "passed"}
 

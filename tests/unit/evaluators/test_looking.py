@@ -1,9 +1,9 @@
 import pytest
 from builders import make_call, make_trace
 
-from evalgate.evaluators.looking import looking
-from evalgate.measures.queries import Query
-from evalgate.models.trace_view import METADATA, TraceView
+from evalgate.evaluators.core.field_access import looking
+from evalgate.measures.jmespath.query import Query
+from evalgate.models.trace.trace_view import METADATA, TraceView
 
 FULL = make_trace(
     calls=[make_call("search", {"q": "a"}, result='{"found": 1}')],

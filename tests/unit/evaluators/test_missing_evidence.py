@@ -9,8 +9,8 @@ from builders import make_call, make_trace
 from judging import outcome
 from kinds import BY_TIMING, EXAMPLES, PATHS, TEXT_KINDS, forms
 
-from evalgate.evaluators.registry import KINDS
-from evalgate.models.trace import Trace, unknown_cost, unknown_latency, unknown_usage
+from evalgate.evaluators.core.registry import KINDS
+from evalgate.models.trace.trace import Trace, unknown_cost, unknown_latency, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,10 +8,10 @@ import pytest
 from builders import make_trace
 from judging import compiled
 
-from evalgate.evaluators.limits import CostLimit
-from evalgate.evaluators.usage_limits import TokenLimit
-from evalgate.suite.files import SuiteFile
+from evalgate.evaluators.kinds.run.cost_and_latency import CostLimit
+from evalgate.evaluators.kinds.run.usage_limits import TokenLimit
 from evalgate.suite.policy import IncreaseLimit
+from evalgate.suite.schema.suite_file import SuiteFile
 
 CHECKS = [
     {"type": "cost_limit", "max_usd": 1},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import Location
-from evalgate.evaluators.parse import Parser
+from evalgate.evaluators.core.parse import Parser
 
 JSON = '{"summary": {"failed": 0, "name": "unit", "flaky": true, "none": null}, "items": [{"ms": 1.5}], "0": "z"}'
 FIGURES = st.floats(-1e6, 1e6)

@@ -8,10 +8,10 @@ import pytest
 from builders import make_trace
 
 from evalgate.errors import Location
-from evalgate.evaluators.assertion import Assertion
 from evalgate.evaluators.base import Evaluator, Finding
-from evalgate.evaluators.flaws import FlawedError
-from evalgate.evaluators.own import compiled
+from evalgate.evaluators.core.assertion import Assertion
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.plugin_evaluator import compiled
 
 
 class Own(Evaluator):

@@ -4,8 +4,8 @@ import pytest
 from builders import make_trace
 from judging import compiled
 
-from evalgate.evaluators.assertion import MOST_KEPT
-from evalgate.evaluators.evaluator import Finding
+from evalgate.evaluators.core.assertion import MOST_KEPT
+from evalgate.evaluators.core.evaluator import Finding
 from evalgate.records import replace
 
 LATE = make_trace(latency_seconds=9)

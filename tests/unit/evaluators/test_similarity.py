@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import Location
-from evalgate.evaluators.parse import Parser
-from evalgate.measures.text_similarity import MAX_TEXT, METRICS, TooLongError, words
+from evalgate.evaluators.core.parse import Parser
+from evalgate.measures.text.text_similarity import MAX_TEXT, METRICS, TooLongError, words
 
 TEXTS = st.one_of(
     st.text(max_size=30),

@@ -11,7 +11,7 @@ from kinds import judge
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.models.trace import Trace
+    from evalgate.models.trace.trace import Trace
 
 
 def _slow(seconds: float) -> Trace:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import Location
-from evalgate.evaluators.parse import Parser
-from evalgate.measures.refusals import OPENINGS, PHRASES, REFUSED, WHOLE, flattened
+from evalgate.evaluators.core.parse import Parser
+from evalgate.measures.text.refusals import OPENINGS, PHRASES, REFUSED, WHOLE, flattened
 
 
 def assess(raw, answer="Your refund of 9.50 is on its way.", calls=()):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import Location
-from evalgate.evaluators.parse import Parser
+from evalgate.evaluators.core.parse import Parser
 
 
 def read(sequence, **settings):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import compiled
 
-from evalgate.evaluators.assertion import Assertion
+from evalgate.evaluators.core.assertion import Assertion
 
 READ: dict[str, Assertion] = {}
 

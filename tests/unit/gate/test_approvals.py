@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_assertion, make_run, make_scenario, make_trial
 
-from evalgate.gate.approvals import proposals, rule_by_day, rule_on
-from evalgate.gate.decide import decide
-from evalgate.models.approval import Approval, Approvals
-from evalgate.models.comparison import Change, Comparison, ScenarioKey
+from evalgate.gate.decision.approvals import proposals, rule_by_day, rule_on
+from evalgate.gate.decision.decide import decide
+from evalgate.models.approvals.approval import Approval, Approvals
+from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
 from evalgate.suite.policy import Policy
 
 TODAY = date(2026, 11, 21)

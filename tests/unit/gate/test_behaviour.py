@@ -4,10 +4,10 @@ import pytest
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_scenario, make_suite, make_trial
 
-from evalgate.gate.behaviour import add_calls
-from evalgate.models.comparison import Change, Comparison, ScenarioKey
-from evalgate.models.run import Run
-from evalgate.reporting.exports.standings import earlier_of
+from evalgate.gate.trajectory.trial_pairs import add_calls
+from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
+from evalgate.models.run.run import Run
+from evalgate.reporting.results.standings import earlier_of
 
 KEY = ScenarioKey("support", "refund", None)
 EARLIER = [

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from evalgate.gate.cause import Crossed, Judged, cause_of
+from evalgate.gate.trajectory.cause import Crossed, Judged, cause_of
 
 PASS, FAIL = Judged("PASS", 1.0), Judged("FAIL", 0.0)
 SIDES = {"P": PASS, "F": FAIL, "?": None}

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_standing
 
-from evalgate.gate.compare import compare
-from evalgate.measures.redaction import redact
-from evalgate.models.comparison import ScenarioKey
+from evalgate.gate.comparison.compare import compare
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 KEY = ScenarioKey("support", "s1", None)

@@ -5,9 +5,9 @@ from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.course_difference import MOST_STEPS, course_difference
-from evalgate.gate.courses import course_of
-from evalgate.models.behaviour import Sides
+from evalgate.gate.trajectory.trajectories import course_of
+from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, course_difference
+from evalgate.models.comparison.trajectory import Sides
 
 LOOK, PAY, MAIL = ("look_up", {"id": 1}), ("pay", {"amount": 10}), ("mail", {"to": "a"})
 

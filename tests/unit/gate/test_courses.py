@@ -4,9 +4,9 @@ import orjson
 import pytest
 from builders import make_call, make_message, make_trace
 
-from evalgate.gate.courses import MOST_CALLS, course_of, course_of_document
-from evalgate.measures.redaction import redact_value
-from evalgate.models.trace_document import to_document
+from evalgate.gate.trajectory.trajectories import MOST_CALLS, course_of, course_of_document
+from evalgate.measures.redaction.redact import redact_value
+from evalgate.models.trace.trace_document import to_document
 
 SECRET = "ghp_" + "a1B2" * 9
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.decide import decide, with_approved
-from evalgate.models.comparison import BaselineInfo, Change, Comparison, ScenarioKey
-from evalgate.models.run import Run
+from evalgate.gate.decision.decide import decide, with_approved
+from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
+from evalgate.models.run.run import Run
 from evalgate.suite.policy import Policy
 
 EXACT = BaselineInfo("exact")

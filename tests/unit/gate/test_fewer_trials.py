@@ -2,9 +2,9 @@
 
 import pytest
 
-from evalgate.gate.fewer_trials import missing_trials
-from evalgate.models.comparison import Comparison, ScenarioKey
-from evalgate.scoring.weakened import told
+from evalgate.gate.comparison.fewer_trials import missing_trials
+from evalgate.models.comparison.comparison import Comparison, ScenarioKey
+from evalgate.scoring.weakening_text import told
 
 
 def compared(**trials):

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_trial
 
-from evalgate.gate.decide import decide
-from evalgate.gate.freshness import mark_stale, staleness
-from evalgate.measures.redaction import redact
-from evalgate.models.freshness import Present
-from evalgate.models.run import TraceRef
+from evalgate.gate.comparison.freshness import mark_stale, staleness
+from evalgate.gate.decision.decide import decide
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.comparison.freshness import Present
+from evalgate.models.run.run import TraceRef
 from evalgate.suite.policy import FreshnessPolicy, Policy
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

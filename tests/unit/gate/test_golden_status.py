@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.gate.golden_status import regression_status, status_of
-from evalgate.models.comparison import Change
+from evalgate.gate.comparison.golden_status import regression_status, status_of
+from evalgate.models.comparison.comparison import Change
 
 
 @pytest.mark.parametrize(

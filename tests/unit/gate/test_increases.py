@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from run_builders import make_standing
 
-from evalgate.gate.increases import increases
+from evalgate.gate.comparison.increases import increases
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 FIFTH = RegressionPolicy(cost=IncreaseLimit(max_increase=0.2))

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.gate.paired_tests import (
+from evalgate.gate.comparison.paired_tests import (
     _sampled_p,
     mcnemar,
     paired_permutation_p,
     pairs_for_flip,
     pairs_for_scores,
 )
-from evalgate.gate.statistics import DIGITS, DRAWS
+from evalgate.gate.comparison.significance import DIGITS, DRAWS
 
 MOVES = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=9)
 LONG = [0.1 + sqrt(place) / 7 for place in range(18)]

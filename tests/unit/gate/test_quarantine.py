@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.decide import RULES, decide
-from evalgate.gate.quarantine import covers, set_apart, too_long
-from evalgate.models.comparison import BaselineInfo, Change, Comparison, ScenarioKey
-from evalgate.models.quarantine import LONGEST_DAYS, Quarantine
-from evalgate.models.run import Run
+from evalgate.gate.common.quarantine import covers, set_apart, too_long
+from evalgate.gate.decision.decide import RULES, decide
+from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
+from evalgate.models.comparison.quarantine import LONGEST_DAYS, Quarantine
+from evalgate.models.run.run import Run
 from evalgate.suite.policy import Policy
 
 TODAY = date(2026, 3, 1)

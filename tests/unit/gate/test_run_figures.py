@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from run_builders import make_assertion, make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.compare import compare
-from evalgate.gate.run_figures import figures_of_run
-from evalgate.gate.standing import standings_of_run
-from evalgate.models.run import Run
+from evalgate.gate.comparison.compare import compare
+from evalgate.gate.comparison.run_statistics import figures_of_run
+from evalgate.gate.comparison.scenario_outcome import standings_of_run
+from evalgate.models.run.run import Run
 
 
 def test_figures_of_a_run_that_was_compared_with_nothing_have_no_moves():

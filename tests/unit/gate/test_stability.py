@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.stability import past_outcomes, stability, with_outcome
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.stability import LEAST, WINDOW
-from evalgate.models.stored_run import ScenarioRow, Sighting
+from evalgate.gate.decision.stability import past_outcomes, stability, with_outcome
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stability import LEAST, WINDOW
+from evalgate.models.store.stored_run import ScenarioRow, Sighting
 
 KEY = ScenarioKey("s", "a", None)
 START = datetime(2026, 3, 1, tzinfo=UTC)

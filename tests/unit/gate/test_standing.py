@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.standing import standing, standings_of, standings_of_run
-from evalgate.models.comparison import ScenarioKey, Standing
-from evalgate.models.run import Run
-from evalgate.reporting.exports.standings import earlier_of
+from evalgate.gate.comparison.scenario_outcome import standing, standings_of, standings_of_run
+from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.models.run.run import Run
+from evalgate.reporting.results.standings import earlier_of
 
 if TYPE_CHECKING:
-    from evalgate.models.earlier_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import EarlierRun
 
 
 def earlier(*trials: Any, **scenario: Any) -> EarlierRun:

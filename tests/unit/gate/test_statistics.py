@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.gate.statistics import (
+from evalgate.gate.comparison.significance import (
     _normal_p,
     fisher_exact,
     permutation_p,

@@ -2,10 +2,10 @@
 
 from run_builders import make_run, make_scenario
 
-from evalgate.gate.decide import decide
-from evalgate.gate.weakened import weakened_reasons
-from evalgate.models.weakening import Weakening, Weakenings
-from evalgate.scoring.weakened import told
+from evalgate.gate.decision.decide import decide
+from evalgate.gate.decision.weakening_reasons import weakened_reasons
+from evalgate.models.comparison.weakening import Weakening, Weakenings
+from evalgate.scoring.weakening_text import told
 from evalgate.suite.policy import Policy
 
 LOWERED = Weakening("threshold_lowered", "support", "s1", before="threshold: 0.9", after="threshold: 0.5")

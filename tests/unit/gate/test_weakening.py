@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.removed_scenarios import removed
-from evalgate.gate.weakening import weakened
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.document_names import SUITES_SCHEMA
-from evalgate.suite.stored import stored_suites
+from evalgate.gate.comparison.removed_scenarios import removed
+from evalgate.gate.weakening.detect_weakening import weakened
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.results.document_names import SUITES_SCHEMA
+from evalgate.suite.stored_suites import stored_suites
 
 CHECK = {"contains": "refund"}
 

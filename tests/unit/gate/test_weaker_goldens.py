@@ -6,7 +6,7 @@ import pytest
 from golden_builders import golden
 from judging import compiled
 
-from evalgate.gate.weaker_goldens import assigned, weaker_golden
+from evalgate.gate.weakening.weaker_goldens import assigned, weaker_golden
 from evalgate.scoring.golden.rules import GoldenRules
 from evalgate.scoring.golden.weights import Weights
 

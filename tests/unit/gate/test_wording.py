@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.gate.wording import chance, counted, moved, share, spoken
+from evalgate.gate.common.wording import chance, counted, moved, share, spoken
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.argument_matchers import ABSENT, MatcherError, arguments_matcher, size
-from evalgate.measures.json_values import equal
+from evalgate.measures.sequences.argument_matchers import ABSENT, MatcherError, arguments_matcher, size
+from evalgate.measures.values.json_values import equal
 
 VALUES = st.recursive(
     st.none()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.call_alignment import align
+from evalgate.measures.sequences.call_alignment import align
 
 calls = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from([None, 1, {"x": 1}, {"x": [2]}])), max_size=9

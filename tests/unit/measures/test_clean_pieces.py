@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.clean_pieces import clean_pieces
-from evalgate.measures.redaction import hide, without_hidden
+from evalgate.measures.redaction.redact import hide, without_hidden
+from evalgate.measures.redaction.redact_chunks import clean_pieces
 
 SECRETS = ('s3cr3t-","-of-the-job', "plain-value-of-a-variable", 'quoted\\","value')
 TEXTS = st.lists(

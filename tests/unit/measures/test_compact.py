@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalgate.measures.compact import Compactor
+from evalgate.measures.values.compact import Compactor
 
 
 def test_what_is_small_stays_as_it_is():

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.exact_secrets import MARK, ExactSecrets
-from evalgate.measures.redaction import Redactor
+from evalgate.measures.redaction.exact_secrets import MARK, ExactSecrets
+from evalgate.measures.redaction.redact import Redactor
 
 SECRET = 'tr0ub4dor&3 "x"/p@ss|w\u00f6rd'
 ALONE = ExactSecrets([SECRET])

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.measures.globs import GlobError, matches_id, path_pattern
+from evalgate.measures.text.globs import GlobError, matches_id, path_pattern
 
 
 @pytest.mark.parametrize(

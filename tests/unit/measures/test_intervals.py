@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.intervals import mean_interval, paired_rates_interval, student_95, wilson
+from evalgate.measures.numeric.intervals import mean_interval, paired_rates_interval, student_95, wilson
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.json_difference import differences, excerpts
-from evalgate.measures.json_values import equal
+from evalgate.measures.values.json_difference import differences, excerpts
+from evalgate.measures.values.json_values import equal
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=3),

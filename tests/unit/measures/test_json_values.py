@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.json_values import as_number, cut, equal, kind, show
+from evalgate.measures.values.json_values import as_number, cut, equal, kind, show
 
 JSON = st.recursive(
     st.none()

@@ -3,8 +3,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.effort import LOOKS, Effort
-from evalgate.measures.matching import Matching
+from evalgate.measures.sequences.bipartite import Matching
+from evalgate.measures.work_budget import LOOKS, Effort
 
 EDGES = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.means import mean_amount, mean_score, weighted_mean
+from evalgate.measures.numeric.means import mean_amount, mean_score, weighted_mean
 
 SCORES = st.floats(0, 1)
 WEIGHTS = st.floats(0, sys.float_info.max)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.outputs import OutputError, look_up, read_json, read_number, steps_of, text_of
+from evalgate.measures.values.outputs import OutputError, look_up, read_json, read_number, steps_of, text_of
 
 KEYS = st.text(st.characters(exclude_characters=".]", exclude_categories=["Cs"]), min_size=1)
 JSON = st.recursive(

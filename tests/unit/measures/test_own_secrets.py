@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.named_values import NamedValues
-from evalgate.measures.own_secrets import HiddenText, OwnSecrets, hides_too_much
-from evalgate.measures.patterns import Pattern
-from evalgate.measures.redaction import Redactor
+from evalgate.measures.redaction.named_values import NamedValues
+from evalgate.measures.redaction.project_secrets import HiddenText, OwnSecrets, hides_too_much
+from evalgate.measures.redaction.redact import Redactor
+from evalgate.measures.text.patterns import Pattern
 
 TOKEN = "ghp_" + "a1B2" * 9
 OWN = OwnSecrets([HiddenText("customer", Pattern(r"C-\d{6}"))], ["account", "full name", "Straße"])

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from evalgate.measures.patterns import MAX_LENGTH, Pattern, PatternError, PatternFailedError
+from evalgate.measures.text.patterns import MAX_LENGTH, Pattern, PatternError, PatternFailedError
 
 
 def test_pattern__is_searched_not_matched():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures import percentile
-from evalgate.measures.percentile import nearest_rank, ranks_among
+from evalgate.measures.numeric import percentile
+from evalgate.measures.numeric.percentile import nearest_rank, ranks_among
 
 
 @pytest.mark.parametrize(

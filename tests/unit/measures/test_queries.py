@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.queries import MAX_LENGTH, Query, QueryError, QueryFailedError
+from evalgate.measures.jmespath.query import MAX_LENGTH, Query, QueryError, QueryFailedError
 
 
 class PlainView(dict):

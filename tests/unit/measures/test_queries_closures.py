@@ -7,7 +7,7 @@ import pytest
 import query_cases as table
 from hypothesis import given, settings
 
-from evalgate.measures.queries import Query, QueryError, QueryFailedError
+from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
 
 COMPILED = [
     table.FIELDS,

@@ -3,8 +3,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.json_values import equal
-from evalgate.measures.repeats import first_repeat, hashable
+from evalgate.measures.sequences.repeats import first_repeat, hashable
+from evalgate.measures.values.json_values import equal
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from([0.0, 1.0, 1.5]), st.sampled_from(["", "1"])

@@ -3,7 +3,7 @@ import regex
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.measures.required_text import required_text
+from evalgate.measures.text.required_text import required_text
 
 PIECES = st.sampled_from(
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.response_quality import length_penalty, quality, serialised_object
+from evalgate.measures.text.response_quality import length_penalty, quality, serialised_object
 
 ANSWER = "Your order 42 was refunded, the money is on its way."
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.pattern_tokens import tokens
-from evalgate.measures.patterns import Pattern
-from evalgate.measures.search_work import LENGTHS, UnknownWorkError, free_length, parsed, work_and_ways
+from evalgate.measures.text.pattern_tokens import tokens
+from evalgate.measures.text.patterns import Pattern
+from evalgate.measures.text.search_work import LENGTHS, UnknownWorkError, free_length, parsed, work_and_ways
 
 LONGEST = LENGTHS[0]
 

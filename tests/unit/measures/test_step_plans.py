@@ -3,9 +3,8 @@ from itertools import combinations, permutations, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures import step_plans
-from evalgate.measures.effort import Effort
-from evalgate.measures.step_plans import (
+from evalgate.measures.sequences import step_matching
+from evalgate.measures.sequences.step_matching import (
     Plan,
     Slot,
     align_bag,
@@ -14,6 +13,7 @@ from evalgate.measures.step_plans import (
     fits_exactly,
     fits_in_order,
 )
+from evalgate.measures.work_budget import Effort
 
 KINDS = ["a", "b", "ab", "abc"]
 
@@ -155,7 +155,7 @@ def test_alignment_in_order__of_a_group_takes_its_members_as_they_come():
 
 
 def test_alignment_in_order__of_more_than_can_be_compared_whole_still_ends():
-    size = step_plans.MAX_CELLS // 300 + 1
+    size = step_matching.MAX_CELLS // 300 + 1
     plan = plan_of([[Slot(1)], *[[Slot(0)]] * size])
     found = align_in_order(plan, Names("x" + "a" * 300 + "x"))
     assert len(found.missing) == size + 1 - 300

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.text_difference import text_difference
+from evalgate.measures.sequences.text_difference import text_difference
 
 texts = st.lists(st.sampled_from(["a", "b", "c.", " ", "\n", "  "]), max_size=14).map("".join)
 

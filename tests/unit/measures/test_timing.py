@@ -1,6 +1,6 @@
 import pytest
 
-from evalgate.measures.timing import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
+from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
 
 
 @pytest.mark.parametrize(

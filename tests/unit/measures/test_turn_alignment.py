@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.text_similarity import TooLongError
-from evalgate.measures.turn_alignment import Step, align, cost
+from evalgate.measures.sequences.turn_alignment import Step, align, cost
+from evalgate.measures.text.text_similarity import TooLongError
 
 WORDS = st.sampled_from(["hello", "refund please", "order 42 is late", "thanks", "refund my order", None])
 TALKS = st.lists(WORDS, max_size=6)

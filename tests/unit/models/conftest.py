@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.models import long_column
+from evalgate.models.run import long_column
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.models import long_column
-from evalgate.models.long_column import LongColumn
-from evalgate.models.shelf import Memory
+from evalgate.models.run import long_column
+from evalgate.models.run.long_column import LongColumn
+from evalgate.models.run.spool import Memory
 
 pytestmark = pytest.mark.usefixtures("small_pages")
 

@@ -9,12 +9,12 @@ from copy import deepcopy
 import pytest
 from run_builders import kept, make_assertion, make_trial
 
-from evalgate.adapters.shelf import Shelf
-from evalgate.application.stored_trial import trial_of
-from evalgate.models.shelf import Memory
-from evalgate.models.told_trials import Teller
-from evalgate.models.trial_store import TrialStore
-from evalgate.models.trials import (
+from evalgate.adapters.files.disk_spool import Shelf
+from evalgate.application.documents.trial_documents import trial_of
+from evalgate.models.run.spool import Memory
+from evalgate.models.run.trial_record import Teller
+from evalgate.models.run.trial_store import TrialStore
+from evalgate.models.run.trials import (
     Trials,
     column,
     having,
@@ -26,8 +26,8 @@ from evalgate.models.trials import (
     stale,
     statuses,
 )
-from evalgate.reporting.exports.bounded import bounded_name
-from evalgate.reporting.exports.trial_doc import trial_line
+from evalgate.reporting.results.bounded import bounded_name
+from evalgate.reporting.results.trial_doc import trial_line
 
 pytestmark = pytest.mark.usefixtures("small_pages")
 

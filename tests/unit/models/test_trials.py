@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import kept
 
-from evalgate.models.run import AssertionResult, Together, TraceRef, TrialResult
-from evalgate.models.shelf import Memory
-from evalgate.models.told_trials import Lost
-from evalgate.models.trials import (
+from evalgate.models.run.run import AssertionResult, Together, TraceRef, TrialResult
+from evalgate.models.run.spool import Memory
+from evalgate.models.run.trial_record import Lost
+from evalgate.models.run.trials import (
     Trials,
     column,
     having,
@@ -26,8 +26,8 @@ from evalgate.models.trials import (
     priced,
     stale,
 )
-from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs
-from evalgate.reporting.trials import bad_checks, passed_in, reasons_in, seconds_of
+from evalgate.reporting.results.trial_doc import trial_doc, trial_docs
+from evalgate.reporting.text.trial_reasons import bad_checks, passed_in, reasons_in, seconds_of
 
 AMOUNTS = st.none() | st.floats(0, 1e6)
 COUNTS = st.none() | st.integers(0, 10**11)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
-from evalgate.models.annotation import Annotation
-from evalgate.reporting.annotations import MAX_OF_A_LEVEL, annotations_of
+from evalgate.models.github.annotation import Annotation
+from evalgate.reporting.ci.annotations import MAX_OF_A_LEVEL, annotations_of
 
 
 def failing(verdict="fail", **changes):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
-from evalgate.reporting.approval_lines import approval_line, approval_text
-from evalgate.reporting.explanation import explanation
-from evalgate.reporting.exports.results_json import dump, load
-from evalgate.reporting.heading import heading
-from evalgate.reporting.render import render_comment
-from evalgate.reporting.table import render_table
+from evalgate.reporting.markdown.heading import heading
+from evalgate.reporting.markdown.render import render_comment
+from evalgate.reporting.results.results_json import dump, load
+from evalgate.reporting.terminal.explanation import explanation
+from evalgate.reporting.terminal.run_table import render_table
+from evalgate.reporting.text.approval_lines import approval_line, approval_text
 
 
 def an_approval(status="active", scenario="s1", **changes):

@@ -7,10 +7,10 @@ from builders import make_call, make_trace
 from markdown_check import HOSTILE, flaws
 from results_builder import a_change, some_calls
 
-from evalgate.gate.course_difference import course_difference
-from evalgate.gate.courses import course_of
-from evalgate.reporting.behaviour import behaviour
-from evalgate.reporting.exports.behaviour_doc import behaviour_doc
+from evalgate.gate.trajectory.trajectories import course_of
+from evalgate.gate.trajectory.trajectory_diff import course_difference
+from evalgate.reporting.markdown.trajectory_block import behaviour
+from evalgate.reporting.results.trajectory_doc import behaviour_doc
 
 
 def lines(before, now):

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
-from evalgate.gate.behaviour import TrialPair, behaviour_of
-from evalgate.gate.courses import course_of
-from evalgate.models.earlier_run import EarlierTrial
-from evalgate.models.run import TraceRef, TrialResult
-from evalgate.reporting.behaviour import behaviour
-from evalgate.reporting.explanation import explanation
-from evalgate.reporting.exports.behaviour_doc import behaviour_doc
-from evalgate.reporting.exports.results_json import dump, load
+from evalgate.gate.trajectory.trajectories import course_of
+from evalgate.gate.trajectory.trial_pairs import TrialPair, behaviour_of
+from evalgate.models.comparison.baseline_run import EarlierTrial
+from evalgate.models.run.run import TraceRef, TrialResult
+from evalgate.reporting.markdown.trajectory_block import behaviour
+from evalgate.reporting.results.results_json import dump, load
+from evalgate.reporting.results.trajectory_doc import behaviour_doc
+from evalgate.reporting.terminal.explanation import explanation
 
 BEFORE = make_trace(
     [("look", {"id": 1}), make_call("f", index=1), "mail"], "It costs $1.", turns=[("a", "b")]

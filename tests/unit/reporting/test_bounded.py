@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.own_secrets import HiddenText, OwnSecrets
-from evalgate.measures.patterns import Pattern
-from evalgate.measures.redaction import hide, hide_too, redact_value
-from evalgate.reporting.exports.bounded import (
+from evalgate.measures.redaction.project_secrets import HiddenText, OwnSecrets
+from evalgate.measures.redaction.redact import hide, hide_too, redact_value
+from evalgate.measures.text.patterns import Pattern
+from evalgate.reporting.results.bounded import (
     MOST_NAMES,
     Names,
     bounded_evidence,
@@ -19,7 +19,7 @@ from evalgate.reporting.exports.bounded import (
     bounded_name,
     bounded_text,
 )
-from evalgate.reporting.exports.trial_doc import names
+from evalgate.reporting.results.trial_doc import names
 
 TOKEN = "ghp_" + "a1B2" * 9
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.reporting.budget import FRAME, Group, share_out, weight
+from evalgate.reporting.markdown.space_budget import FRAME, Group, share_out, weight
 
 
 @dataclass

@@ -7,7 +7,7 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.reporting.columns import columns
+from evalgate.reporting.terminal.text_columns import columns
 
 ROW = st.tuples(st.text(max_size=60), st.text(max_size=60), st.text(max_size=5))
 

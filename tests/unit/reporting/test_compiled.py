@@ -6,8 +6,8 @@ import pytest
 from jinja2 import DictLoader, Environment
 
 from evalgate import reporting
-from evalgate.reporting.compiled import Compiled
-from evalgate.reporting.render import compiled_templates
+from evalgate.reporting.markdown.compiled_templates import Compiled
+from evalgate.reporting.markdown.render import compiled_templates
 
 FOLDER = Path(reporting.__path__[0]) / "templates"
 

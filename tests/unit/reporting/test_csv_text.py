@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import SettingError
-from evalgate.reporting.exports.csv_text import read_rows, rows_text
+from evalgate.reporting.dataset.csv_text import read_rows, rows_text
 
 FORMULAS = [
     "=1+1",

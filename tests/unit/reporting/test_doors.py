@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_check import HOSTILE, flaws, read, rendered, runner_commands
 
-from evalgate.measures.plain_text import visible, without_invisible
-from evalgate.reporting.doors import cell, diff, fence, logsafe, span, terminal, xml
+from evalgate.measures.text.plain_text import visible, without_invisible
+from evalgate.reporting.text.escaping import cell, diff, fence, logsafe, span, terminal, xml
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 TRICKY = st.lists(

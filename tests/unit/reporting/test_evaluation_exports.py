@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from stored import NOW, make_evaluation, make_exported, make_feedback, make_golden, make_issue, make_turn
 
 from evalgate.errors import SettingError
-from evalgate.models.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, Statistics
+from evalgate.models.run.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, Statistics
 from evalgate.records import replace
-from evalgate.reporting.exports.evaluation_csv import HEAD, evaluation_rows, read_evaluation_rows
-from evalgate.reporting.exports.evaluation_jsonl import evaluation_lines
-from evalgate.reporting.exports.metrics import Asked, metrics, passed
-from evalgate.reporting.exports.moments import file_stamp
-from evalgate.reporting.exports.read_jsonl import read_evaluation_lines
+from evalgate.reporting.dataset.evaluation_csv import HEAD, evaluation_rows, read_evaluation_rows
+from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
+from evalgate.reporting.dataset.export_times import file_stamp
+from evalgate.reporting.dataset.metrics import Asked, metrics, passed
+from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NAME = TEXT.filter(bool)

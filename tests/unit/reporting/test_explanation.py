@@ -16,10 +16,10 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.gate.course_difference import course_difference
-from evalgate.gate.courses import course_of
-from evalgate.reporting.explanation import explained_removal, explanation
-from evalgate.reporting.exports.behaviour_doc import behaviour_doc
+from evalgate.gate.trajectory.trajectories import course_of
+from evalgate.gate.trajectory.trajectory_diff import course_difference
+from evalgate.reporting.results.trajectory_doc import behaviour_doc
+from evalgate.reporting.terminal.explanation import explained_removal, explanation
 
 
 def told(scenario, **given):

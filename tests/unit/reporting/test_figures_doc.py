@@ -7,11 +7,11 @@ import pytest
 from run_builders import make_assertion, make_run, make_scenario, make_trial
 
 from evalgate.errors import SettingError
-from evalgate.gate.compare import compare
-from evalgate.gate.run_figures import figures_of_run
-from evalgate.gate.standing import standings_of_run
-from evalgate.models.decision import Decision
-from evalgate.reporting.exports.results_json import dump, load, results_document
+from evalgate.gate.comparison.compare import compare
+from evalgate.gate.comparison.run_statistics import figures_of_run
+from evalgate.gate.comparison.scenario_outcome import standings_of_run
+from evalgate.models.comparison.decision import Decision
+from evalgate.reporting.results.results_json import dump, load, results_document
 from evalgate.suite.policy import RegressionPolicy
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, results
 
-from evalgate.reporting.exports.junit import junit
+from evalgate.reporting.ci.junit import junit
 
 VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING", "ERROR", "NOT_EVALUABLE"]
 

@@ -23,8 +23,8 @@ from results_builder import (
 )
 
 from evalgate.errors import TemplateFlaw
-from evalgate.models.template_file import TemplateFile
-from evalgate.reporting.render import render_comment
+from evalgate.models.github.template_file import TemplateFile
+from evalgate.reporting.markdown.render import render_comment
 
 MARKER = "<!-- evalgate:sticky v1 key=gate -->"
 HEAD = '{% extends "comment.md.j2" %}\n'

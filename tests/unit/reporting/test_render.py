@@ -24,7 +24,7 @@ from results_builder import (
 )
 
 from evalgate.errors import SettingError
-from evalgate.reporting.render import render_comment, render_summary
+from evalgate.reporting.markdown.render import render_comment, render_summary
 
 GOLDEN = Path(__file__).parent / "golden"
 MARKER = "<!-- evalgate:sticky v1 key=gate -->"

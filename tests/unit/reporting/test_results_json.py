@@ -11,7 +11,7 @@ from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite,
 from results_builder import a_trial as a_stored_trial
 
 from evalgate.errors import Location, OverLimit, Problem, SettingError
-from evalgate.models.comparison import (
+from evalgate.models.comparison.comparison import (
     BaselineInfo,
     Change,
     ChangedEvaluator,
@@ -20,8 +20,8 @@ from evalgate.models.comparison import (
     ScenarioKey,
     Standing,
 )
-from evalgate.models.decision import Decision, Reason
-from evalgate.models.run import (
+from evalgate.models.comparison.decision import Decision, Reason
+from evalgate.models.run.run import (
     AssertionResult,
     Run,
     ScenarioResult,
@@ -30,7 +30,7 @@ from evalgate.models.run import (
     TrialResult,
     Unclaimed,
 )
-from evalgate.reporting.exports.results_json import dump, invalid_document, load, results_document
+from evalgate.reporting.results.results_json import dump, invalid_document, load, results_document
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SECRET = "ghp_" + "a1B2" * 9

@@ -8,10 +8,10 @@ import pytest
 from results_builder import a_scenario, a_suite, results
 from run_builders import kept
 
-from evalgate.models.pieces import whole
-from evalgate.models.run import TraceRef, TrialResult
-from evalgate.reporting.exports.results_written import AT_ONCE, written
-from evalgate.reporting.exports.trial_doc import trial_doc, trial_docs
+from evalgate.models.run.chunks import whole
+from evalgate.models.run.run import TraceRef, TrialResult
+from evalgate.reporting.results.results_writer import AT_ONCE, written
+from evalgate.reporting.results.trial_doc import trial_doc, trial_docs
 
 
 def some_trials(count: int) -> list[TrialResult]:

@@ -7,7 +7,7 @@ import pytest
 from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, an_assertion, results
 
-from evalgate.reporting.exports.sarif import MOST_RESULTS, sarif
+from evalgate.reporting.ci.sarif import MOST_RESULTS, sarif
 
 
 def run_of(document):

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.errors import InvalidInput
-from evalgate.gate.compare import compare
-from evalgate.gate.standing import standings_of
-from evalgate.models.comparison import ScenarioKey
-from evalgate.models.earlier_run import earlier_run
+from evalgate.gate.comparison.compare import compare
+from evalgate.gate.comparison.scenario_outcome import standings_of
+from evalgate.models.comparison.baseline_run import earlier_run
+from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import replace
-from evalgate.reporting.exports.standings import (
+from evalgate.reporting.results.standings import (
     dump_standings,
     earlier_of,
     load_standings,

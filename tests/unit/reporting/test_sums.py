@@ -12,10 +12,10 @@ from results_builder import (
     some_figures,
 )
 
-from evalgate.reporting import sums
-from evalgate.reporting.noise import noise
-from evalgate.reporting.render import render_comment, render_summary
-from evalgate.reporting.table import render_table
+from evalgate.reporting.markdown.noise import noise
+from evalgate.reporting.markdown.render import render_comment, render_summary
+from evalgate.reporting.terminal.run_table import render_table
+from evalgate.reporting.text import statistics_text
 
 HOSTILE = "| x\x1b[31m\n::error::@octocat <img src=x> $1$"
 
@@ -41,45 +41,61 @@ def of_comparison(tested=50, expected=0.31, single=0, compared=50):
 
 def test_figures_in_words():
     found = some_figures()
-    assert sums.pass_rate(found) == "75% (53% to 89%)"
-    assert sums.tries(found) == "pass@4 95%, pass^4 60%"
-    assert sums.score(found) == "mean 0.82, least 0.10, p50 0.90, p95 1.00"
-    assert sums.cost(found) == "1.60 USD, 0.02 USD a trial"
-    assert sums.tokens(found) == "72,000, 900 a trial"
-    assert sums.latency(found) == "p50 2.0 s, p95 4.5 s"
+    assert statistics_text.pass_rate(found) == "75% (53% to 89%)"
+    assert statistics_text.tries(found) == "pass@4 95%, pass^4 60%"
+    assert statistics_text.score(found) == "mean 0.82, least 0.10, p50 0.90, p95 1.00"
+    assert statistics_text.cost(found) == "1.60 USD, 0.02 USD a trial"
+    assert statistics_text.tokens(found) == "72,000, 900 a trial"
+    assert statistics_text.latency(found) == "p50 2.0 s, p95 4.5 s"
 
 
 def test_moves_in_words():
     delta = a_delta()
-    assert sums.pass_rate_move(delta) == "\u221210 points (\u221225 to +6)"
+    assert statistics_text.pass_rate_move(delta) == "\u221210 points (\u221225 to +6)"
     assert (
-        sums.tries(some_figures(delta=delta)) == "pass@4 95% (\u00b10 points), pass^4 60% (\u221220 points)"
+        statistics_text.tries(some_figures(delta=delta))
+        == "pass@4 95% (\u00b10 points), pass^4 60% (\u221220 points)"
     )
-    assert sums.score_move(delta) == "\u22120.04 (\u22120.10 to +0.02)"
-    assert sums.cost_move(delta) == "+0.005 USD a trial"
-    assert sums.tokens_move(delta) == "\u221210 a trial"
-    assert sums.latency_move(delta) == "p50 +250 ms"
+    assert statistics_text.score_move(delta) == "\u22120.04 (\u22120.10 to +0.02)"
+    assert statistics_text.cost_move(delta) == "+0.005 USD a trial"
+    assert statistics_text.tokens_move(delta) == "\u221210 a trial"
+    assert statistics_text.latency_move(delta) == "p50 +250 ms"
 
 
 def test_unknown_is_said_and_never_0():
     names = ("cost_usd", "cost_mean_usd", "total_tokens", "tokens_mean", "latency_p50_s", "latency_p95_s")
     found = some_figures(**dict.fromkeys(names), pass_rate=None, pass_rate_interval=None, pass_k=[])
-    told = [tell(found) for tell in (sums.pass_rate, sums.cost, sums.tokens, sums.latency, sums.tries)]
+    told = [
+        tell(found)
+        for tell in (
+            statistics_text.pass_rate,
+            statistics_text.cost,
+            statistics_text.tokens,
+            statistics_text.latency,
+            statistics_text.tries,
+        )
+    ]
     assert told == ["unknown"] * 4 + [""]
 
 
 @pytest.mark.parametrize("delta", [None, a_delta(**{**dict.fromkeys(a_delta()), "pass_k": []})])
 def test_unknown_moves_are_not_told(delta):
-    moves = (sums.pass_rate_move, sums.score_move, sums.cost_move, sums.tokens_move, sums.latency_move)
+    moves = (
+        statistics_text.pass_rate_move,
+        statistics_text.score_move,
+        statistics_text.cost_move,
+        statistics_text.tokens_move,
+        statistics_text.latency_move,
+    )
     assert [move(delta) for move in moves] == [""] * 5
 
 
 def test_interval_of_no_width_is_not_told():
-    assert sums.score_move(a_delta(score=0.0, score_interval=[0.0, 0.0])) == "\u00b10"
+    assert statistics_text.score_move(a_delta(score=0.0, score_interval=[0.0, 0.0])) == "\u00b10"
 
 
 def test_single_tries_are_no_tries():
-    assert sums.tries(some_figures(pass_k=[{"k": 1, "pass_at_k": 0.8, "pass_hat_k": 0.8}])) == ""
+    assert statistics_text.tries(some_figures(pass_k=[{"k": 1, "pass_at_k": 0.8, "pass_hat_k": 0.8}])) == ""
 
 
 # --- chance ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from markdown_check import HOSTILE, runner_commands
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, a_variant, an_assertion, results
 
-from evalgate.reporting.table import render_table
+from evalgate.reporting.terminal.run_table import render_table
 
 
 def a_run(text="plain"):

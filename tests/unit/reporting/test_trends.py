@@ -12,9 +12,9 @@ from markdown_check import flaws
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
-from evalgate.reporting.exports.results_json import dump, load
-from evalgate.reporting.render import render_comment, render_summary
-from evalgate.reporting.trends import LOOK, trend
+from evalgate.reporting.markdown.render import render_comment, render_summary
+from evalgate.reporting.markdown.trends import LOOK, trend
+from evalgate.reporting.results.results_json import dump, load
 
 HOSTILE = '```\n"]@everyone <!-- x --> | ![](http://evil) \x1b[31m'
 

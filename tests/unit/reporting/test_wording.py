@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.reporting import wording
+from evalgate.reporting.text import wording
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_standing
 
-from evalgate.models.figures import PassK
-from evalgate.scoring.figures import MOVING, figures_of, moves_of
+from evalgate.models.run.run_statistics import PassK
+from evalgate.scoring.run_statistics import MOVING, figures_of, moves_of
 
 VERDICTS = st.sampled_from(["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING"])
 SCORES = st.lists(st.none() | st.sampled_from([0.0, 0.5, 0.8, 1.0]), max_size=5)

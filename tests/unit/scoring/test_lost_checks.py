@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from run_builders import kept, make_assertion, make_scenario, make_trial
 
-from evalgate.models.figures import LostCheck
-from evalgate.scoring.lost_checks import MOST, lost_checks
+from evalgate.models.run.run_statistics import LostCheck
+from evalgate.scoring.failed_checks import MOST, lost_checks
 
 
 def of_trials(*assertions_of_trials):

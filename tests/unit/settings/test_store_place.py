@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.settings.store_place import misplaced, secrets_in
+from evalgate.settings.store_path import misplaced, secrets_in
 
 TEMP, WORKSPACE = "/github/runner_temp", "/github/workspace"
 PASSWORD = "pa55-w0rd"

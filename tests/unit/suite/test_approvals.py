@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.suite_files.approvals import read_approvals
+from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.errors import InvalidInput, OverLimit, SuiteError
-from evalgate.models.approval import Approval, ApprovalFile
+from evalgate.models.approvals.approval import Approval, ApprovalFile
 
 WHOLE = """\
 version: 1

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evalgate.adapters.suite_files.yaml_tree import load
-from evalgate.suite.files import Defaults
-from evalgate.suite.mistakes import Mistakes
+from evalgate.adapters.suites.yaml_tree import load
+from evalgate.suite.diagnostics import Mistakes
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
+from evalgate.suite.schema.suite_file import Defaults
 
 TAIL = "scenarios: [{id: a, assertions: [{contains: x}]}]\n"
 

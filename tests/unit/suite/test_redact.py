@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.adapters.suite_files.yaml_tree import load
-from evalgate.measures.redaction import hide, redact
-from evalgate.suite.mistakes import Mistakes
+from evalgate.adapters.suites.yaml_tree import load
+from evalgate.measures.redaction.redact import hide, redact
+from evalgate.suite.diagnostics import Mistakes
 from evalgate.suite.parse import parse_project
 
 HEAD = "version: 1\nsuites: [s.yaml]\nredact:\n"

@@ -3,12 +3,12 @@
 import pytest
 from builders import make_trace
 
-from evalgate.adapters.suite_files.yaml_tree import load
+from evalgate.adapters.suites.yaml_tree import load
 from evalgate.errors import OverLimit
-from evalgate.suite.files import Defaults
-from evalgate.suite.mistakes import Mistakes
+from evalgate.suite.diagnostics import Mistakes
 from evalgate.suite.parse import SharedDefaults, name_of, parse_suite
-from evalgate.suite.subject import Subject
+from evalgate.suite.scheduled_tool import Subject
+from evalgate.suite.schema.suite_file import Defaults
 
 HEAD = "suite: s\ntraces: [t.json]\n"
 BODY = "scenarios:\n  - id: a\n    assertions: [{contains: x}]\n"

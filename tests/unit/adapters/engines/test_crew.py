@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.engines.crew import Crew
+from evalgate.adapters.engines.process_pool import Crew
 
 OPEN = Path("/proc/self/fd")
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.github.commands import MOST_LINES, NO_MORE, Annotations, command
-from evalgate.models.annotation import Annotation
+from evalgate.adapters.github.workflow_commands import MOST_LINES, NO_MORE, Annotations, command
+from evalgate.models.github.annotation import Annotation
 
 
 def runner_reads(line: str):

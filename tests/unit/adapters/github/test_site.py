@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalgate.adapters.github.site import Budget, origin
+from evalgate.adapters.github.connection import Budget, origin
 
 
 def test_an_origin_is_scheme_host_and_port():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import compiled
 
-from evalgate.models.dimension import DIMENSIONS
+from evalgate.models.run.dimension import DIMENSIONS
 from evalgate.scoring.golden.weights import overall
 
 REFUSES = "I can't help with that."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.models.dimension import DIMENSIONS
+from evalgate.models.run.dimension import DIMENSIONS
 from evalgate.scoring.golden.levels import level, severity
 from evalgate.scoring.golden.weights import Weights, mean_over_turns, overall, reaches
 

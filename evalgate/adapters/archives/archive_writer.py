@@ -1,0 +1,79 @@
+"""The archive of a baseline, member by member: same parts, same bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES
+from evalgate.adapters.archives.baseline_traces import Spool
+from evalgate.models.results.document_names import STANDINGS_FILE
+from evalgate.models.run.chunks import pieces_of
+from evalgate.records import replace
+from evalgate.reporting.results.standings import dump_standings
+
+if TYPE_CHECKING:
+    import zipfile
+    from pathlib import Path
+
+    from evalgate.adapters.archives.baseline_limits import ZipLimits
+    from evalgate.ports import BaselineParts
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
+    """Writes the archive; how many traces had to be left out."""
+    import zipfile
+
+    spool = parts.traces if isinstance(parts.traces, Spool) else None
+    with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open(_entry(RESULTS), "w") as member:
+            for piece in pieces_of(parts.results):
+                member.write(piece)
+        standings = _standings(archive.getinfo(RESULTS), parts)
+        if standings is not None:
+            archive.writestr(_entry(STANDINGS_FILE), standings)
+        archive.writestr(_entry(SUITES), parts.suites)
+        unpacked = sum(entry.file_size for entry in archive.infolist()) + limits.slack
+        kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
+        manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
+        archive.writestr(_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+    return left_out
+
+
+def _standings(results: zipfile.ZipInfo, parts: BaselineParts) -> bytes | None:
+    """What a comparison reads, bound to the results beside it."""
+    if parts.standings is None:
+        return None
+    return dump_standings(parts.standings, {"bytes": results.file_size, "crc32": results.CRC})
+
+
+def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, limits: ZipLimits) -> tuple[int, int]:
+    """How many traces fit, and how many did not; a line may turn out not to shrink at all."""
+    if spool is None:
+        return 0, 0
+    kept, unpacked, full = 0, 0, False
+    left_out = spool.left_out
+    with archive.open(_entry(TRACES), "w") as member:
+        for line in spool.lines():
+            packed = archive.fp.tell() if archive.fp else 0
+            unpacked += len(line)
+            full = full or packed + len(line) > limits.packed - limits.slack or unpacked > limits.unpacked
+            if full:
+                left_out += 1
+                continue
+            member.write(line)
+            kept += 1
+    return kept, left_out
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    import zipfile
+
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3
+    entry.external_attr = 0o100644 << 16
+    return entry

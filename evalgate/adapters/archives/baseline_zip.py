@@ -1,0 +1,210 @@
+"""`baseline.zip`: what a run leaves for later runs to be compared with."""
+
+from __future__ import annotations
+
+import posixpath
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import orjson
+
+from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES, ZipLimits
+from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
+from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
+from evalgate.models.results.document_names import BASELINE_SCHEMA, STANDINGS_FILE
+from evalgate.ports import Baseline, BaselineParts, EarlierBaseline
+from evalgate.records import replace
+from evalgate.reporting.results.results_json import load as load_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.ports import Files, TraceSpool
+
+
+LIMITS = ZipLimits()
+NESTED = "baseline.zip"
+MAX_SUITES = 64_000_000
+MAX_MANIFEST = 1_000_000
+HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
+HOW_TO_FINISH = "name the --output-dir of a finished `evalgate run`"
+
+
+class BaselineZips:
+    """Reads and writes baselines; see ports.BaselineFiles."""
+
+    def __init__(self, files: Files, limits: ZipLimits = LIMITS) -> None:
+        self._files = files
+        self._limits = limits
+
+    def spool(self) -> TraceSpool:
+        """A place for the traces of a baseline that is being made."""
+        from evalgate.adapters.archives.baseline_traces import (
+            Spool,  # a run that leaves no baseline does without
+        )
+
+        return Spool(self._limits)
+
+    def load(self, path: str, *, whole: bool = True) -> Baseline:
+        """A `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port for `whole`."""
+        content = self._content(path)
+        with _told(path):
+            archive = self._opened(content)
+            if archive is None:
+                baseline = Baseline(load_results(content, whole=whole), None)
+            else:
+                manifest = _manifest(archive.read(MANIFEST))
+                baseline = Baseline(load_results(archive.read(RESULTS), whole=whole), manifest)
+        if baseline.results["summary"] is None:
+            raise _unfinished(path)
+        return baseline
+
+    def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
+        """As much of one as a comparison needs, see the port."""
+        content = self._content(path)
+        with _told(path):
+            archive = self._opened(content)
+            if archive is None:
+                baseline = EarlierBaseline(_run_of(content, whole=whole), None)
+            else:
+                manifest = _manifest(archive.read(MANIFEST))
+                baseline = EarlierBaseline(_run_in(archive, whole=whole), manifest)
+        if baseline.run.summary is None:
+            raise _unfinished(path)
+        return baseline
+
+    def traces(self, path: str) -> Iterator[bytes]:
+        """Lines of the traces that a `baseline.zip` keeps, see the port."""
+        content = self._content(path)
+        with _told(path):
+            archive = self._opened(content)
+            if archive is not None and TRACES in archive.names():
+                yield from archive.lines(TRACES)
+
+    def suites(self, path: str) -> bytes | None:
+        """The suites that a `baseline.zip` keeps, see the port."""
+        content = self._content(path)
+        with _told(path):
+            archive = self._opened(content)
+            if archive is None or SUITES not in archive.names():
+                return None
+            return archive.read(SUITES, MAX_SUITES)
+
+    def _content(self, path: str) -> bytes:
+        return self._files.read(path, self._limits.packed, what="baseline")
+
+    def _opened(self, content: bytes) -> SafeZip | None:
+        """The archive, None for a file that is none."""
+        if content[:2] != b"PK":
+            return None
+        archive = SafeZip(content, self._limits.unpacked)
+        if archive.names() == [NESTED]:  # an upload step that zipped our zip
+            archive = SafeZip(archive.read(NESTED), self._limits.unpacked)
+        return archive
+
+    def create(self, folder: str, path: str) -> Sequence[Problem]:
+        """Makes a baseline from the folder a run left; what it lacks is warned about."""
+        made, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
+        finished = self.load(results).results if self._files.expand(results, ".") else None
+        if self._files.expand(made, ".") and finished in (None, self.load(made).results):
+            _save(path, self._files.read(made, self._limits.packed, what="baseline"))
+            return []
+        if finished is None:
+            raise SettingError(Problem(f"{folder} holds no results.json", None, HOW_TO_FINISH))
+        manifest = {
+            "schema": BASELINE_SCHEMA,
+            "commit": finished["commit"],
+            "created_at": finished["created_at"],
+        }
+        from evalgate.reporting.results.standings import standings_of_results
+
+        content = self._files.read(results, self._limits.packed, what="results")
+        parts = BaselineParts(manifest, content, b"{}", None, standings_of_results(finished))
+        said = self.write(path, parts)
+        lack = Problem(
+            f"{folder} has no {NESTED} of this run: traces and suites are left out of {path}",
+            None,
+            HOW_TO_KEEP,
+        )
+        return [lack, *said]
+
+    def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
+        """Writes the archive: same parts, same bytes. What had to be left out is warned about."""
+        from evalgate.adapters.archives.archive_writer import write_archive
+
+        try:
+            draft = Path(path).with_name(f".{Path(path).name}.part")
+            draft.unlink(missing_ok=True)
+            left_out = write_archive(draft, parts, self._limits)
+            draft.replace(path)  # what stood there goes, also where it is a link to elsewhere
+        except OSError as error:
+            raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
+        if not left_out:
+            return []
+        message = f"{left_out:,} traces were left out of {NESTED}, which holds {self._limits.packed:,} bytes"
+        return [Problem(message, None, "results are whole; only comparing behaviour needs the traces")]
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """What is wrong with the content of a baseline, told with its path."""
+    try:
+        yield
+    except ZipRefusedError as error:
+        raise SettingError(Problem(f"the baseline {path} is refused: {error}")) from None
+    except OverLimit:
+        raise
+    except EvalGateError as error:
+        reasons = "; ".join(problem.message for problem in error.problems)
+        raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
+
+
+def _unfinished(path: str) -> SettingError:
+    return SettingError(Problem(f"{path} holds no finished run", None, "its run ended in exit code 2"))
+
+
+def _run_in(archive: SafeZip, *, whole: bool) -> EarlierRun:
+    """The run in an archive, out of its standings where there are any and they say enough."""
+    size, crc = archive.identity(RESULTS)
+    if whole or STANDINGS_FILE not in archive.names():
+        return _run_of(archive.read(RESULTS), whole=whole)
+    from evalgate.models.comparison.baseline_run import earlier_run
+    from evalgate.reporting.results.standings import MAX_BYTES, load_standings
+
+    content = archive.read(STANDINGS_FILE, MAX_BYTES)
+    return earlier_run(load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc))
+
+
+def _run_of(results: bytes, *, whole: bool) -> EarlierRun:
+    """The run in a `results.json`; its document is let go where nobody asks for it."""
+    from evalgate.reporting.results.standings import earlier_of
+
+    run = earlier_of(load_results(results, whole=False), _fingerprint(len(results), crc32(results)))
+    return run if whole else replace(run, document=None)
+
+
+def _fingerprint(size: int, crc: int) -> str:
+    return f"{size}-{crc:08x}"
+
+
+def _save(path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
+
+
+def _manifest(content: bytes) -> dict[str, Any]:
+    if len(content) > MAX_MANIFEST:
+        raise SettingError(f"its manifest.json is larger than {MAX_MANIFEST:,} bytes")
+    try:
+        manifest = orjson.loads(content)
+        orjson.dumps(manifest)  # can't be done with what is nested too deep to be shown
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        raise SettingError("its manifest.json is no JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("schema") != BASELINE_SCHEMA:
+        raise SettingError(f"its manifest.json is not of schema {BASELINE_SCHEMA}")
+    return manifest

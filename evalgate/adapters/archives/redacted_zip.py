@@ -1,0 +1,73 @@
+"""An archive that the judge left, without the values that only this process knows to be secrets."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
+from evalgate.errors import BugElsewhere
+from evalgate.measures.redaction.redact import without_hidden
+from evalgate.models.results.document_names import STANDINGS_FILE
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterator
+
+LARGEST = 80_000_000
+MAX_UNPACKED = 300_000_000
+"""Bytes, somewhat more than a baseline may have."""
+
+
+def without_secrets(handle: int) -> int:
+    """The same open file where nothing has to go, else another; raises BugElsewhere for no archive."""
+    with os.fdopen(os.dup(handle), "rb") as stream:
+        content = stream.read(LARGEST + 1)
+    os.lseek(handle, 0, os.SEEK_SET)
+    if len(content) > LARGEST:
+        raise BugElsewhere("UnfitAnswer", ["the judge leaves a baseline that is too large"])
+    try:
+        if all(line == clean for _, line, clean in _lines(content)):
+            return handle
+        cleaned = _written_anew(content)
+    except ZipRefusedError:
+        raise BugElsewhere("UnfitAnswer", ["the judge leaves a baseline that is none"]) from None
+    os.close(handle)
+    return cleaned
+
+
+def _lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
+    """Of each line of each member its member, itself, and what may leave of it."""
+    archive = SafeZip(content, MAX_UNPACKED)
+    for name in filter(None, archive.names()):
+        for line in archive.lines(name):
+            yield name, line, without_hidden(line)
+
+
+def _written_anew(content: bytes) -> int:
+    """The archive without secrets, and without standings: they belong to results that are others now."""
+    import tempfile
+    import zipfile
+    from itertools import groupby
+
+    with tempfile.TemporaryFile() as place:
+        with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, lines in groupby(_lines(content), key=lambda found: found[0]):
+                if name == STANDINGS_FILE:
+                    continue
+                with archive.open(_entry(name), "w") as member:
+                    for _, _, clean in lines:
+                        member.write(clean)
+        place.flush()
+        handle = os.dup(place.fileno())
+    os.lseek(handle, 0, os.SEEK_SET)
+    return handle
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    import zipfile
+
+    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system, entry.external_attr = 3, 0o100644 << 16
+    return entry

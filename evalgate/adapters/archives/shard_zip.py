@@ -1,0 +1,126 @@
+"""`shard.zip`: what one shard of a run leaves, and what `merge` reads back as a stranger's."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from pydantic import ValidationError
+
+from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
+from evalgate.errors import Location, Problem, SettingError
+from evalgate.models.shards.shard import ShardHead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.ports import Files, FoundFile
+
+NAME = "shard.zip"
+HEAD, FOUND, TRACES = "shard.json", "found.jsonl", "traces.jsonl"
+MAX_PACKED, MAX_UNPACKED = 512_000_000, 4_000_000_000
+MAX_HEAD, MAX_LINE = 16_000_000, 64_000_000
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class Draft:
+    """A shard that is being written, kept out of memory; see ports.shards.ShardDraft."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._found: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the shard is done)
+        self._lines: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
+
+    def add(self, found: bytes, lines: Sequence[bytes]) -> None:
+        """One batch, and its traces for a baseline."""
+        self._found.write(found)
+        self._lines.writelines(lines)
+
+    def finish(self, head: ShardHead) -> None:
+        """Writes the shard whole."""
+        draft = Path(self._path).with_name(f".{NAME}.part")
+        try:
+            draft.unlink(missing_ok=True)
+            with zipfile.ZipFile(draft, "x", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(_entry(HEAD), head.model_dump_json(by_alias=True))
+                for name, content in ((FOUND, self._found), (TRACES, self._lines)):
+                    content.seek(0)
+                    with archive.open(_entry(name), "w", force_zip64=True) as member:
+                        shutil.copyfileobj(content, member, 1 << 20)
+            draft.replace(self._path)
+        except OSError as error:
+            raise SettingError(
+                f"can't write {self._path}: {error.strerror or 'the system refused'}"
+            ) from None
+
+    def close(self) -> None:
+        """Drops what was not finished."""
+        self._found.close()
+        self._lines.close()
+
+
+class Shards:
+    """Finds and opens shards."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def open(self, patterns: Sequence[str]) -> Sequence[Read]:
+        """The shards that files, folders or globs name; raises SettingError where one names none."""
+        found: dict[str, FoundFile] = {}
+        for pattern in patterns:
+            matches = [each for each in self._files.expand(pattern, ".") if each.path.endswith(".zip")]
+            if not matches:
+                hint = f"name the {NAME} files that `evalgate run --shard` left, or a folder of them"
+                raise SettingError(Problem(f"no shard at {pattern!r}", None, hint))
+            found.update((each.real, each) for each in matches)
+        return [self._read(each) for each in sorted(found.values())]
+
+    def _read(self, file: FoundFile) -> Read:
+        content = self._files.read(file.real, MAX_PACKED, what="shard")
+        try:
+            archive = SafeZip(content, MAX_UNPACKED)
+            head = ShardHead.model_validate_json(archive.read(HEAD, MAX_HEAD))
+        except ZipRefusedError as error:
+            raise damaged(file.path, str(error)) from None
+        except ValidationError:
+            raise damaged(file.path, f"its {HEAD} is not as this version writes it") from None
+        return Read(file.path, archive, head)
+
+
+class Read:
+    """A shard that was found; see ports.shards.OpenShard."""
+
+    def __init__(self, path: str, archive: SafeZip, head: ShardHead) -> None:
+        self.path, self.head = path, head
+        self._archive = archive
+
+    def found(self) -> Iterator[bytes]:
+        """What was found in its batches, a line each."""
+        return self._of(FOUND)
+
+    def lines(self) -> Iterator[bytes]:
+        """The traces that it keeps for a baseline."""
+        return self._of(TRACES)
+
+    def _of(self, name: str) -> Iterator[bytes]:
+        try:
+            yield from self._archive.lines(name, MAX_LINE)
+        except ZipRefusedError as error:
+            raise damaged(self.path, str(error)) from None
+
+
+def damaged(path: str, reason: str) -> SettingError:
+    """What is said of a file that is no shard of ours."""
+    return SettingError(Problem(f"this is no shard that can be merged: {reason}", Location(path)))
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3
+    entry.external_attr = 0o100644 << 16
+    return entry

@@ -1,0 +1,208 @@
+"""Workers on this machine: copies of this process, each with a pipe to it and one back."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import select
+import signal
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from evalgate.adapters.engines.pipe_messages import Inbox, receive, send
+from evalgate.ports.engines import WorkerLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Work = Callable[[Any], bytes]
+
+SMALL = 32_000
+"""Bytes of a task that a pipe holds in any case: such a one may wait in it while the worker is busy."""
+
+
+class Crew:
+    """A few processes that share the work out among themselves; see ports.engines.Engine.
+
+    They are forked, so that nothing has to be loaded or sent to begin with. A worker that dies is replaced.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._work: Work | None = None
+        self._crew: list[_Worker] = []
+        self._waiting: deque[_Ticket] = deque()
+        self._alarm = _Alarm()
+
+    def begin(self, work: Work) -> None:
+        """Gets workers ready to do it."""
+        self._work = work
+        self._alarm.set()
+        gc.collect()
+        gc.freeze()  # what is here stays: a collector that touched it would copy it to every worker
+        for _ in range(self.workers):
+            self._crew.append(self._hired())  # one by one: each closes the pipes of those before it
+
+    def submit(self, task: Any) -> _Ticket:
+        """Hands out one task."""
+        ticket = _Ticket(self, pickle.dumps(task))
+        self._waiting.append(ticket)
+        self._hand_out()
+        return ticket
+
+    def close(self) -> None:
+        """Sends the workers home, whatever they are doing."""
+        crew, self._crew = self._crew, []
+        for worker in crew:
+            worker.end()
+        self._alarm.unset()
+        gc.unfreeze()
+
+    def wait_for(self, ticket: _Ticket) -> None:
+        """Takes in what workers say until the ticket has its answer."""
+        while not ticket.is_done:
+            watched: list[Any] = [*self._crew, *self._alarm.ends[:1]]
+            ready, _, _ = select.select(watched, [], [])
+            self._alarm.look()
+            for worker in ready:
+                if isinstance(worker, _Worker):
+                    self._hear(worker)
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Gives every worker one task, and one to go on with where it can lie in its pipe."""
+        for most in (1, 2):
+            for worker in self._crew:
+                if not self._waiting:
+                    return
+                if len(worker.tickets) < most and (most == 1 or len(self._waiting[0].task) < SMALL):
+                    worker.give(self._waiting.popleft())
+
+    def _hear(self, worker: _Worker) -> None:
+        for answer in worker.inbox.read():
+            worker.tickets.popleft().answer = answer
+        if worker.inbox.is_closed:
+            self._crew.remove(worker)
+            how = worker.end()
+            if worker.tickets:
+                worker.tickets.popleft().lost = how
+            self._waiting.extendleft(reversed(worker.tickets))  # what it had not begun
+            self._crew.append(self._hired())
+
+    def _hired(self) -> _Worker:
+        tasks, answers = os.pipe(), os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            self._alarm.unset()
+            others = [end for worker in self._crew for end in (worker.tasks, worker.answers)]
+            _serve(self._work, tasks, answers, others)
+        os.close(tasks[0])
+        os.close(answers[1])
+        return _Worker(pid, tasks[1], answers[0])
+
+
+class _Alarm:
+    """Hears an interrupt that Python lost: one that came while it ran a finaliser, which may raise nothing.
+
+    Python's own handler still raises KeyboardInterrupt where it can. There is none outside the main thread.
+    """
+
+    def __init__(self) -> None:
+        self.ends: tuple[int, ...] = ()
+        self._before = -1
+
+    def set(self) -> None:
+        """From now on what the system signals is written down as well."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.ends = os.pipe()
+        for end in self.ends:
+            os.set_blocking(end, False)
+        self._before = signal.set_wakeup_fd(self.ends[1], warn_on_full_buffer=False)
+
+    def look(self) -> None:
+        """Raises KeyboardInterrupt where one was written down."""
+        with suppress(BlockingIOError):
+            if self.ends and signal.SIGINT in os.read(self.ends[0], 64):
+                raise KeyboardInterrupt
+
+    def unset(self) -> None:
+        """As it was before."""
+        if self.ends:
+            signal.set_wakeup_fd(self._before)
+            for end in self.ends:
+                os.close(end)
+            self.ends = ()
+
+
+class _Ticket:
+    """Work that was handed out."""
+
+    def __init__(self, crew: Crew, task: bytes) -> None:
+        self._crew = crew
+        self.task = task
+        self.answer: bytes | None = None
+        self.lost: str | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.answer is not None or self.lost is not None
+
+    def result(self) -> bytes:
+        """What came back, waited for. Raises WorkerLostError where nothing will."""
+        self._crew.wait_for(self)
+        if self.answer is None:
+            raise WorkerLostError(self.lost)
+        answer, self.answer = self.answer, b""
+        return answer
+
+
+class _Worker:
+    """One process as its employer sees it."""
+
+    def __init__(self, pid: int, tasks: int, answers: int) -> None:
+        self.pid, self.tasks, self.answers = pid, tasks, answers
+        self.tickets: deque[_Ticket] = deque()
+        self.inbox = Inbox(answers)
+
+    def fileno(self) -> int:
+        return self.answers
+
+    def give(self, ticket: _Ticket) -> None:
+        self.tickets.append(ticket)
+        with suppress(BrokenPipeError):  # it has died; its closed pipe will tell
+            send(self.tasks, ticket.task)
+
+    def end(self) -> str:
+        """Ends the process if it has not ended; how it ended, in words."""
+        os.close(self.tasks)
+        os.close(self.answers)
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        _, status = os.waitpid(self.pid, 0)
+        if os.WIFSIGNALED(status):
+            return f"was ended by signal {os.WTERMSIG(status)}"
+        return f"ended with exit code {os.WEXITSTATUS(status)}"
+
+
+def _serve(
+    work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], others: list[int]
+) -> NoReturn:
+    """What a worker does until there is nothing more: its pipe closes when its employer goes."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who sits at the terminal speaks to the employer
+        for end in (tasks[1], answers[0], *others):
+            os.close(end)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 0)
+        os.dup2(nowhere, 1)  # stdout is the result's
+        while work is not None and (task := receive(tasks[0])) is not None:
+            send(answers[1], work(pickle.loads(task)))  # noqa: S301  (our employer wrote it)
+        os._exit(0)
+    except BrokenPipeError:
+        os._exit(0)
+    finally:
+        os._exit(1)

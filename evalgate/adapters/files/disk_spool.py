@@ -1,0 +1,62 @@
+"""A place for what a run found: in memory while it is little, else in a file that nobody else can see."""
+
+from __future__ import annotations
+
+import os
+
+from evalgate.errors import no_room
+
+IN_MEMORY = 4 << 20
+BLOCK = 1 << 18
+
+
+class Shelf:
+    """See models.run.spool.Shelf. The file has no name and goes with the shelf.
+
+    Raises SettingError where the system has no room for it.
+    """
+
+    def __init__(self, in_memory: int = IN_MEMORY) -> None:
+        self._in_memory = in_memory
+        self._recent = bytearray()
+        self._written = 0
+        self._handle: int | None = None
+
+    def __del__(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+
+    def put(self, content: bytes) -> int:
+        """Keeps the bytes; where they begin."""
+        start = self._written + len(self._recent)
+        self._recent += content
+        if len(self._recent) > (self._in_memory if self._handle is None else BLOCK):
+            self._write()
+        return start
+
+    def get(self, start: int, size: int) -> bytes:
+        """So many bytes that were put there."""
+        if start >= self._written:
+            start -= self._written
+            return bytes(self._recent[start : start + size])
+        if self._handle is None:
+            raise RuntimeError("nothing is written yet")
+        return os.pread(self._handle, size, start)
+
+    @staticmethod
+    def _opened() -> int:
+        import tempfile  # few runs find so much
+
+        with tempfile.TemporaryFile() as file:
+            return os.dup(file.fileno())
+
+    def _write(self) -> None:
+        try:
+            handle = self._handle = self._opened() if self._handle is None else self._handle
+            left = memoryview(self._recent)
+            while left:
+                left = left[os.write(handle, left) :]
+        except OSError as error:
+            raise no_room(error) from None
+        self._written += len(self._recent)
+        self._recent = bytearray()

@@ -1,0 +1,53 @@
+"""A project's approvals where the workspace is the project's own, or only to show what it proposes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalgate.errors import SettingError
+from evalgate.models.approvals.approval import FILE, MOST_BYTES, ApprovalFile
+
+if TYPE_CHECKING:
+    from evalgate.ports import Files
+
+
+class ApprovalsOnDisk:
+    """Implements `ApprovalSource` with the file in the folder that `files` start from."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def read(self) -> ApprovalFile | None:
+        """The file, None where there is none; raises InvalidInput."""
+        if not self._files.expand(FILE, "."):
+            return None
+        return ApprovalFile(FILE, self._files.read(FILE, MOST_BYTES, what="the file of approvals"))
+
+
+class ApprovalsFile:
+    """The file in a folder of a shell, to be written anew: whole or not at all."""
+
+    def __init__(self, folder: str) -> None:
+        self._target = Path(folder) / FILE
+
+    def replace(self, before: bytes | None, content: bytes) -> None:
+        """Writes it, unless it is not what was read `before` any more (None: there was none).
+
+        Raises SettingError for that, and where the system refuses.
+        """
+        target = self._target.resolve()
+        draft = target.with_name(f".{FILE}.part")
+        try:
+            draft.unlink(missing_ok=True)
+            with draft.open("xb") as stream:
+                stream.write(content)
+            now = target.read_bytes() if target.exists() else None
+            if now != before:
+                draft.unlink()
+                raise SettingError(f"{FILE} was changed meanwhile: try again")
+            if target.exists():
+                draft.chmod(target.stat().st_mode)
+            draft.replace(target)
+        except OSError as error:
+            raise SettingError(f"can't write {FILE}: {error.strerror or 'the system refused'}") from None

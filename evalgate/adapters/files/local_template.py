@@ -1,0 +1,22 @@
+"""A project's template where the workspace is the project's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.models.github.template_file import MOST_BYTES, TemplateFile
+
+if TYPE_CHECKING:
+    from evalgate.ports import Files
+
+
+class TemplateOnDisk:
+    """Implements `TemplateSource` with one file of the workspace."""
+
+    def __init__(self, files: Files, path: str) -> None:
+        self._files = files
+        self._path = path
+
+    def read(self) -> TemplateFile:
+        """The template; raises InvalidInput."""
+        return TemplateFile.of(self._path, self._files.read(self._path, MOST_BYTES, what="the template"))

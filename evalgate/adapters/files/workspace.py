@@ -1,0 +1,190 @@
+"""The file system as the gate may see it: regular files only, and inside the workspace where one is set."""
+
+# ruff: noqa: PTH112, PTH114, PTH116, PTH118, PTH119
+# Paths are text at this door: a Path per file would cost more than opening it.
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, BinaryIO
+
+from evalgate.adapters.files.workspace_walk import Glob, Walk, refused_link
+from evalgate.errors import InvalidInput, Location, OverLimit, Problem, RefusedPath, SettingError
+from evalgate.ports import FoundFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAX_ENTRIES = 20_000
+URL = "://"
+GIT = ".git"
+READ_BUFFER = 1 << 17
+OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Workspace:
+    """Files of a job or a shell.
+
+    With a `root` nothing outside it is touched and every symbolic link below it is refused: a pull request
+    wrote that tree. Without one, what a person names is trusted and links are followed.
+    """
+
+    def __init__(
+        self,
+        root: str | None,
+        cwd: str,
+        *,
+        max_entries: int = MAX_ENTRIES,
+        reading: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._root = None if root is None else os.path.realpath(root)
+        self._cwd = os.path.realpath(cwd)
+        self._max_entries = max_entries
+        self._reading = reading  # is told of each file that is opened
+
+    def expand(self, pattern: str, base: str = "") -> Sequence[FoundFile]:
+        """Regular files that match, sorted by path, each once; a folder stands for everything below it.
+
+        `base` is the folder a relative pattern starts from. Raises RefusedPath, OverLimit (too many) or
+        SettingError (a pattern that can't be meant).
+        """
+        _require_plain_text(pattern)
+        if URL in pattern:
+            hint = "only a shell's --traces may name a URL"
+            raise RefusedPath(Problem("this is a URL and no path", Location(pattern), hint))
+        start, glob = Glob.split(pattern)
+        whole = self._locate(pattern, base)
+        if os.path.lexists(whole) and not os.path.isdir(whole):
+            return [self._single(whole, pattern)]
+        if os.path.isdir(whole):
+            start, glob = pattern, Glob.everything()
+        fixed = self._locate(start, base)
+        if not os.path.isdir(fixed):
+            return []
+        walk = Walk(glob, max_entries=self._max_entries, refuse_links=self._root is not None, show=self._show)
+        found = [FoundFile(self._show(real, pattern), below, real) for below, real in walk.files(fixed)]
+        return sorted(found, key=lambda file: file.path)
+
+    def open(self, file: FoundFile) -> BinaryIO:
+        """The file's bytes as a stream; refuses what is no regular file, and links where there is a root."""
+        return self._open(file.real, file.path)
+
+    def size(self, file: FoundFile) -> int:
+        """Bytes of the file as it lies there; 0 where that can't be told, which reading will tell."""
+        try:
+            return os.stat(file.real).st_size
+        except OSError:
+            return 0
+
+    def read(self, path: str, limit: int, *, what: str) -> bytes:
+        """A whole file of at most `limit` bytes; `what` names it in the error.
+
+        Raises OverLimit, SettingError where there is no such file, RefusedPath where it may not be read.
+        """
+        _require_plain_text(path)
+        real = self._locate(path, "")
+        shown = self._show(real, path)
+        with self._open(real, shown, what) as stream:
+            try:
+                content = stream.read(limit + 1)
+            except OSError as error:
+                raise _unreadable(error, shown, what) from None
+        if len(content) > limit:
+            raise OverLimit(Problem(f"{what} is larger than {limit:,} bytes", Location(shown)))
+        return content
+
+    def _locate(self, path: str, base: str) -> str:
+        """The absolute path, with `..` resolved; inside the root where there is one."""
+        joined = os.path.join(self._cwd, base, path)
+        if self._root is None:
+            return joined
+        real = os.path.normpath(joined)
+        here = self._root
+        for step in _steps_inside(self._root, real, path):
+            here = os.path.join(here, step)
+            if os.path.islink(here):
+                raise refused_link(self._show(here, path))
+        return real
+
+    def _single(self, real: str, pattern: str) -> FoundFile:
+        shown = self._show(real, pattern)
+        try:
+            mode = os.stat(real).st_mode
+        except OSError as error:
+            raise _unreadable(error, shown, "the file") from None
+        if not stat.S_ISREG(mode):
+            raise _irregular(shown)
+        return FoundFile(shown, os.path.basename(real), real)
+
+    def _show(self, real: str, named: str = "") -> str:
+        """The path as people see it: relative, unless it lies elsewhere and was named absolutely."""
+        if real.startswith(_with_slash(self._cwd)) or not named.startswith(os.sep):
+            return os.path.relpath(real, self._cwd)
+        return real
+
+    def _open(self, real: str, shown: str, what: str = "the file") -> BinaryIO:
+        self._reading(shown)
+        try:
+            handle = (
+                os.open(real, OPEN_FLAGS) if self._root is None else _open_inside(self._root, real, shown)
+            )
+        except OSError as error:
+            raise _unreadable(error, shown, what) from None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise _irregular(shown)
+        return os.fdopen(handle, "rb", buffering=READ_BUFFER)
+
+
+def _open_inside(root: str, real: str, shown: str) -> int:
+    """Opens step by step from the root, following no link, so that none can be slipped in between."""
+    steps = _steps_inside(root, real, shown)
+    handle = os.open(root, OPEN_FLAGS | os.O_DIRECTORY)
+    for number, step in enumerate(steps, 1):
+        folder = os.O_DIRECTORY if number < len(steps) else 0
+        try:
+            deeper = os.open(step, OPEN_FLAGS | os.O_NOFOLLOW | folder, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = deeper
+    return handle
+
+
+def _steps_inside(root: str, real: str, shown: str) -> list[str]:
+    """Names of the folders, and of the file, from the root down."""
+    if real == root:
+        return []
+    if not real.startswith(_with_slash(root)):
+        hint = "only files of the repository are read"
+        raise RefusedPath(Problem("the path leaves the workspace", Location(shown), hint))
+    steps = real[len(_with_slash(root)) :].split("/")
+    if GIT in steps:  # where a checkout may have left the job's token
+        raise RefusedPath(Problem("what git keeps for itself is not read", Location(shown)))
+    return steps
+
+
+def _with_slash(folder: str) -> str:
+    return folder if folder.endswith("/") else f"{folder}/"
+
+
+def _unreadable(error: OSError, shown: str, what: str) -> InvalidInput:
+    place = Location(shown)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return SettingError(Problem(f"{what} does not exist", place))
+    if isinstance(error, IsADirectoryError):
+        return _irregular(shown)
+    if isinstance(error, PermissionError):
+        return RefusedPath(Problem(f"{what} may not be read", place, "check its permissions"))
+    return RefusedPath(Problem(f"{what} can't be read", place))
+
+
+def _irregular(shown: str) -> RefusedPath:
+    return RefusedPath(Problem("this is no regular file", Location(shown)))
+
+
+def _require_plain_text(path: str) -> None:
+    if not path:
+        raise SettingError("an empty path names no file")
+    if not path.isprintable():
+        shown = path.encode("unicode_escape").decode("ascii")
+        raise RefusedPath(Problem("the path holds characters that can't be printed", Location(shown)))

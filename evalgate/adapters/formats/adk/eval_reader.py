@@ -1,0 +1,94 @@
+"""Results of `adk eval`: what the agent did in each case of an eval set, and how it was judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.adk import reader as adk
+from evalgate.adapters.formats.adk.evalset_reader import conversation_of, either
+from evalgate.adapters.formats.core.fields import (
+    amount,
+    identifier,
+    listing,
+    mapping,
+    number,
+    required_text,
+    text,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import decode, require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import milliseconds
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Evaluation
+
+STATUSES = {1: "passed", 2: "failed", 3: "not_evaluated"}
+PER_INVOCATION = "eval_metric_result_per_invocation"
+
+
+def split(document: Any) -> Sequence[Any]:
+    """The cases; early versions wrote the whole as a text within JSON."""
+    value = mapping(decode(document.encode()) if isinstance(document, str) else document, "")
+    return listing(either(value, "eval_case_results"), "eval_case_results")
+
+
+def build(record: Any) -> Trace:
+    """One run of a case: its session, else what was kept of its invocations."""
+    require_shallow(record)
+    case = mapping(record, "")
+    judged = [
+        mapping(value, PER_INVOCATION) for value in listing(either(case, PER_INVOCATION), PER_INVOCATION)
+    ]
+    told = [either(value, "actual_invocation") for value in judged]
+    actual = [mapping(value, "actual_invocation") for value in told if value is not None]
+    session = mapping(either(case, "session_details"), "session_details")
+    trace = adk.build(session) if session.get("events") else _of_invocations(actual)
+    trace.scenario_id = identifier(either(case, "eval_id"), "eval_id") or trace.scenario_id
+    set_id = text(either(case, "eval_set_id"), "eval_set_id")
+    if set_id:
+        trace.metadata["eval_set_id"] = set_id
+    trace.evaluations = _evaluations(case)
+    seconds = [amount(invocation.get("duration"), "actual_invocation.duration") for invocation in actual]
+    known = [one for one in seconds if one is not None]
+    if known and len(known) == len(seconds):
+        trace.latency = {"total_ms": milliseconds(sum(known)), "source": "recorded"}
+        trace.warnings = [found for found in trace.warnings if found["code"] != "suspicious_latency"]
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """The id of the case; runs of one case are its trials, in their order."""
+    return identity(either(record, "eval_id"), None) if isinstance(record, dict) else (None, None)
+
+
+def _of_invocations(actual: list[dict[str, Any]]) -> Trace:
+    conversation = conversation_of(actual, "actual_invocation")
+    trace = Trace("", conversation.messages, conversation.calls, conversation.response())
+    trace.agent = {"name": None, "framework": "google-adk"}
+    trace.warnings = conversation.warnings()
+    return trace
+
+
+def _evaluations(case: dict[str, Any]) -> list[Evaluation]:
+    found: list[Evaluation] = []
+    key = "overall_eval_metric_results"
+    for position, value in enumerate(listing(either(case, key), key)):
+        path = f"{key}[{position}]"
+        metric = mapping(value, path)
+        status = either(metric, "eval_status")
+        found.append(
+            {
+                "name": required_text(either(metric, "metric_name"), f"{path}.metric_name"),
+                "score_value": number(metric.get("score"), f"{path}.score"),
+                "score_label": STATUSES.get(status) if type(status) is int else None,
+                "explanation": None,
+                "source": None,
+            }
+        )
+    return found
+
+
+READER = Reader(build=build, identify=identify, split=split)

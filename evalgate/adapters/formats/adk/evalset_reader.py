@@ -1,0 +1,169 @@
+"""Google ADK eval sets: what is expected of an agent. No trace, but the makings of goldens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from evalgate.adapters.formats.adk.events import plain_answer
+from evalgate.adapters.formats.core.build.conversation import Conversation
+from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, add
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    identifier,
+    listing,
+    mapping,
+    required_text,
+    text,
+)
+from evalgate.adapters.formats.core.format import Reader, no_identity
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.messages import gemini
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NO_TRACE = "an eval set holds what is expected, not what an agent did: give the sessions of its runs instead"
+
+
+def build(record: Any) -> NoReturn:
+    """Always refuses: expectations never pass as recorded behaviour."""
+    del record
+    raise TraceError(NO_TRACE)
+
+
+def expected_traces(document: Any) -> list[Trace]:
+    """One conversation as expected for each case of an eval set, in either of its forms.
+
+    Each bears `expected: true` in its metadata and the tag `expected`; its scenario is the case's id, None
+    where the older form has no name. Raises TraceError.
+    """
+    require_shallow(document)
+    if isinstance(document, list):
+        return _older(document)
+    evalset = mapping(document, "")
+    set_id = text(either(evalset, "eval_set_id"), "eval_set_id")
+    traces = []
+    for number, value in enumerate(listing(either(evalset, "eval_cases"), "eval_cases")):
+        try:
+            case = mapping(value, "")
+            name = identifier(either(case, "eval_id"), "eval_id")
+            traces.append(_trace(conversation_of(case.get("conversation"), "conversation"), name, set_id))
+        except FieldError as error:
+            raise error.under(f"eval_cases[{number}]") from None
+    return traces
+
+
+def conversation_of(invocations: Any, path: str) -> Conversation:
+    """What the invocations of a case tell, one turn each; raises FieldError."""
+    conversation = Conversation()
+    values = listing(invocations, path)
+    if not values:
+        raise FieldError(path, "is missing")
+    for number, value in enumerate(values):
+        try:
+            for said in _invocation(mapping(value, "")):
+                add(conversation, said)
+        except FieldError as error:
+            raise error.under(f"{path}[{number}]") from None
+    if not conversation.messages:
+        raise FieldError(path, "says nothing")
+    return conversation
+
+
+def _invocation(invocation: dict[str, Any]) -> list[Said]:
+    """The user's words, what is expected in between, and the final response."""
+    said = _content(either(invocation, "user_content"), "user_content", "user")
+    between = mapping(either(invocation, "intermediate_data"), "intermediate_data")
+    for value in listing(either(between, "invocation_events"), "intermediate_data.invocation_events"):
+        event = mapping(value, "intermediate_data.invocation_events")
+        agent = text(event.get("author"), "intermediate_data.invocation_events.author")
+        said += _content(event.get("content"), "intermediate_data.invocation_events", "model", agent)
+    for value in listing(
+        either(between, "intermediate_responses"), "intermediate_data.intermediate_responses"
+    ):
+        author, parts = value if isinstance(value, list) and len(value) == 2 else (None, None)  # noqa: PLR2004
+        agent = text(author, "intermediate_data.intermediate_responses")
+        said += _content({"parts": parts}, "intermediate_data.intermediate_responses", "model", agent)
+    for key, part in (("tool_uses", "function_call"), ("tool_responses", "function_response")):
+        for value in listing(either(between, key), f"intermediate_data.{key}"):
+            said += _content({"parts": [{part: value}]}, f"intermediate_data.{key}", "model")
+    return said + _content(either(invocation, "final_response"), "final_response", "model")
+
+
+def _content(value: Any, path: str, role: str, agent: str | None = None) -> list[Said]:
+    content = mapping(value, path)
+    if not content.get("parts"):
+        return []
+    try:
+        found = gemini.read_content({**content, "role": role})
+    except FieldError as error:
+        raise error.under(path) from None
+    for said in found:
+        said.agent = agent
+        said.answers = [plain_answer(answered) for answered in said.answers]
+    return found
+
+
+def _older(document: list[Any]) -> list[Trace]:
+    """A list of exchanges is one case; a list of named lists is a case each."""
+    first = document[0] if document else None
+    if not (isinstance(first, dict) and isinstance(first.get("data"), list)):
+        return [_trace(_exchanges(document), None, None)]
+    traces = []
+    for number, value in enumerate(document):
+        try:
+            case = mapping(value, "")
+            name = identifier(case.get("name"), "name")
+            traces.append(_trace(_exchanges(listing(case.get("data"), "data")), name, None))
+        except FieldError as error:
+            raise error.under(f"[{number}]") from None
+    return traces
+
+
+def _exchanges(values: Sequence[Any]) -> Conversation:
+    conversation = Conversation()
+    for number, value in enumerate(values):
+        try:
+            for said in _exchange(mapping(value, "")):
+                add(conversation, said)
+        except FieldError as error:
+            raise error.under(f"[{number}]") from None
+    return conversation
+
+
+def _exchange(exchange: dict[str, Any]) -> list[Said]:
+    said = [Said("user", required_text(exchange.get("query"), "query"))]
+    key = "expected_intermediate_agent_responses"
+    for value in listing(exchange.get(key), key):
+        words = mapping(value, key)
+        said.append(Said("assistant", text(words.get("text"), key), agent=text(words.get("author"), key)))
+    for value in listing(exchange.get("expected_tool_use"), "expected_tool_use"):
+        tool = mapping(value, "expected_tool_use")
+        name = required_text(tool.get("tool_name"), "expected_tool_use.tool_name")
+        given = mapping(tool.get("tool_input"), "expected_tool_use.tool_input")
+        said.append(Said("assistant", calls=[Asked(None, name, given)]))
+        if tool.get("mock_tool_output") is not None:
+            said.append(Said("tool", answers=[Answered(None, name, tool["mock_tool_output"])]))
+    if exchange.get("reference") is not None:
+        said.append(Said("assistant", text(exchange["reference"], "reference")))
+    return said
+
+
+def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> Trace:
+    trace = Trace("", conversation.messages, conversation.calls, conversation.response(), scenario_id=name)
+    trace.agent = {"name": None, "framework": "google-adk"}
+    trace.tags = ["expected"]
+    trace.metadata = {"expected": True, **({"eval_set_id": set_id} if set_id else {})}
+    return trace
+
+
+def either(found: dict[str, Any], name: str) -> Any:
+    """A field in either spelling, by that with underscores."""
+    head, *tail = name.split("_")
+    value = found.get(name)
+    return found.get(head + "".join(part.capitalize() for part in tail)) if value is None else value
+
+
+READER = Reader(build=build, identify=no_identity)

@@ -1,0 +1,109 @@
+"""Google ADK: sessions as its services keep them, and the events that a run returns or streams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.adk import is_adk_event
+from evalgate.adapters.formats.adk.events import Run, spelled
+from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LENGTH = "length"
+
+
+def split(documents: list[Any]) -> Sequence[Any]:
+    """Every session of the file; events that stand by themselves are one session together."""
+    records: list[Any] = []
+    loose: list[Any] = []
+    for document in documents:
+        for item in document if isinstance(document, list) else [document]:
+            if not is_adk_event(item):
+                records.append(item)
+                continue
+            if not loose:
+                records.append({"events": loose})
+            loose.append(item)
+    return records
+
+
+def build(record: Any) -> Trace:
+    """One session: a turn for each message of the user, each agent's words under its own name."""
+    require_shallow(record)
+    session = spelled(mapping(record, ""))
+    events = listing(session.get("events"), "events")
+    if not events:
+        raise FieldError("events", "are missing: nothing was said in this session")
+    run = Run()
+    for number, event in enumerate(events):
+        try:
+            run.add(mapping(event, ""))
+        except FieldError as error:
+            raise error.under(f"events[{number}]") from None
+    conversation = run.conversation
+    session_id = text(session.get("id"), "id") or None
+    trace = Trace(
+        session_id or "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        conversation_id=session_id,
+        agent={"name": text(session.get("app_name"), "app_name") or run.agent, "framework": "google-adk"},
+        model=run.model or _logged_model(session),
+        started_at=run.first,
+        ended_at=run.last,
+        llm_calls=run.llm_calls,
+        warnings=conversation.warnings() + run.warnings,
+    )
+    mark(trace, mapping(session.get("state"), "state"))
+    _end(trace, run)
+    _measure(trace, run)
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """Scenario and trial, where the session's state names them."""
+    return marks_of(record.get("state")) if isinstance(record, dict) else (None, None)
+
+
+def _logged_model(session: dict[str, Any]) -> str | None:
+    """Early sessions log the requests beside the events."""
+    logs = session.get("event_logs")
+    first = logs[0] if isinstance(logs, list) and logs else None
+    request = first.get("model_request") if isinstance(first, dict) else None
+    model = request.get("model") if isinstance(request, dict) else None
+    return model if isinstance(model, str) and model else None
+
+
+def _end(trace: Trace, run: Run) -> None:
+    trace.finish_reason = trace.response["finish_reason"]
+    if run.error is not None:
+        trace.error = run.error
+        trace.finish_reason = finish_reason(run.error["type"])
+        trace.status = "incomplete" if trace.finish_reason == LENGTH else "error"
+    elif run.is_waiting():
+        trace.status = "incomplete"
+        said = "a tool that runs long has not answered yet"
+        trace.warnings.append({"code": "incomplete", "message": said, "where": "events"})
+
+
+def _measure(trace: Trace, run: Run) -> None:
+    trace.usage, warnings = sum_of_calls(run.llm_calls, run.unmetered)
+    trace.warnings += warnings
+    total = run.working_ms()
+    if run.is_stamped_early:
+        said = "answers bear the time at which their model was asked: how long the last took is not recorded"
+        trace.warnings.append({"code": "suspicious_latency", "message": said, "where": "events"})
+    elif total:
+        trace.latency = {"total_ms": total, "source": "timestamps"}
+
+
+READER = Reader(build=build, identify=identify, split=split)

@@ -1,0 +1,42 @@
+"""Anthropic messages: a list, a request, or a raw answer. Entry points: `ANTHROPIC`, `reader`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.chat_shapes import (
+    LOOK_AT,
+    first_messages,
+    has_block,
+    is_anthropic_answer,
+    is_spoken,
+    one_or_many,
+)
+from evalgate.adapters.formats.core.format import Format
+
+ANTHROPIC_BLOCKS = frozenset(
+    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"}
+)
+
+
+def is_anthropic(value: Any) -> bool:
+    """True for messages with blocks of tools or thoughts, a request with `system`, or a raw answer."""
+    if is_anthropic_answer(value):
+        return True
+    if isinstance(value, dict):
+        if is_anthropic_answer(value.get("response")):
+            return True
+        messages = first_messages(value, ("messages",))
+        if messages and is_spoken(messages[0]) and isinstance(value.get("system"), str | list):
+            return "choices" not in value and "output" not in value
+    if isinstance(value, list) and all(map(is_anthropic_answer, value[:LOOK_AT])):
+        return False  # answers side by side, each a recording of its own
+    return has_block(value, ANTHROPIC_BLOCKS)
+
+
+ANTHROPIC = Format(
+    name="anthropic",
+    needs="messages with `tool_use`, `tool_result` or `thinking`",
+    claims=one_or_many(is_anthropic),
+    module="anthropic.reader",
+)

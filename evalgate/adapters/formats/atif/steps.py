@@ -1,0 +1,215 @@
+"""The steps of an ATIF trajectory as a conversation, those of its sub-agents where they were called."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+from evalgate.adapters.formats.core.build.conversation import Conversation
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    flag,
+    listing,
+    mapping,
+    required_text,
+    text,
+    time,
+)
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_and_model, total_tokens
+from evalgate.models.trace.trace import LlmCall, Message, Role, ToolCall, Usage, unknown_usage
+from evalgate.records import dataclass, field
+
+ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
+
+
+@dataclass(slots=True)
+class Part:
+    """One trajectory of a run: the agent's own, or a sub-agent's. `copied` counts the steps left out."""
+
+    trajectory: dict[str, Any]
+    name: str | None
+    model: str | None
+    is_own: bool
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    copied: int = 0
+    first: str | None = None
+    last: str | None = None
+
+
+class Result(NamedTuple):
+    """One result of a step's observation, and whether it is the only one."""
+
+    path: str
+    value: dict[str, Any]
+    is_only: bool
+
+
+class Story:
+    """A run on its way into a trace. `elsewhere` counts sub-agents whose steps lie in other files."""
+
+    def __init__(self, trajectory: dict[str, Any]) -> None:
+        self.conversation = Conversation()
+        self.parts: list[Part] = []
+        self.answer: Message | None = None
+        self.elsewhere = 0
+        self._asked = 0
+        self._tell(trajectory, is_own=True)
+
+    def _tell(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
+        agent = mapping(trajectory.get("agent"), "agent")
+        name, model = text(agent.get("name"), "agent.name"), text(agent.get("model_name"), "agent.model_name")
+        part = Part(trajectory, name, model, is_own)
+        self.parts.append(part)
+        inner = _by_id(trajectory)
+        for number, value in enumerate(listing(trajectory.get("steps"), "steps")):
+            try:
+                self._step(part, mapping(value, ""), inner)
+            except FieldError as error:
+                raise error.under(f"steps[{number}]") from None
+        for left in list(inner):  # nobody says where these were called
+            self._tell_inner(inner, left)
+
+    def _tell_inner(self, inner: dict[str, dict[str, Any]], name: str) -> None:
+        try:
+            self._tell(inner.pop(name), is_own=False)
+        except FieldError as error:
+            raise error.under("subagent_trajectories") from None
+
+    def _step(self, part: Part, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
+        if flag(step.get("is_copied_context"), "is_copied_context"):
+            part.copied += 1
+            return
+        source = step.get("source")
+        role = ROLES.get(source) if isinstance(source, str) else None
+        if role is None:
+            raise FieldError("source", "is none of user, agent, system")
+        at = time(step.get("timestamp"), "timestamp")
+        part.first, part.last = part.first or at, at or part.last
+        before = len(self.conversation.messages)
+        calls = self._said(part, role, step)
+        waiting = deque(calls)
+        for result in _results(step):
+            self._subagents(result, inner)
+            try:
+                self._answer(role, waiting, result)
+            except FieldError as error:
+                raise error.under(result.path) from None
+        for message in self.conversation.messages[before:]:
+            message["timestamp"] = message["timestamp"] or at
+            message["agent"] = message["agent"] or part.name
+        for call in calls:
+            call["started_at"], call["agent"] = at, part.name
+
+    def _said(self, part: Part, role: Role, step: dict[str, Any]) -> list[ToolCall]:
+        content, parts = read_content(step.get("message"), "message")
+        if role != "assistant":
+            if content or parts:
+                message = self.conversation.say(role, content, is_input=part.is_own)
+                message["parts"] = parts
+            return []
+        message = self.conversation.say(role, content or None)
+        message["parts"] = parts
+        message["reasoning"] = text(step.get("reasoning_content"), "reasoning_content")
+        message["model"] = text(step.get("model_name"), "model_name") or part.model
+        if part.is_own and content:
+            self.answer = message
+        self._meter(part, step, message)
+        values = listing(step.get("tool_calls"), "tool_calls")
+        return [self._call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)]
+
+    def _call(self, message: Message, value: Any, path: str) -> ToolCall:
+        recorded = mapping(value, path)
+        name = required_text(recorded.get("function_name"), f"{path}.function_name")
+        call_id = text(recorded.get("tool_call_id"), f"{path}.tool_call_id") or None
+        return self.conversation.call(message, call_id, name, read_arguments(recorded.get("arguments")))
+
+    def _meter(self, part: Part, step: dict[str, Any], message: Message) -> None:
+        """A step that counts no model calls was sent by the runtime: no model was asked."""
+        if count(step.get("llm_call_count"), "llm_call_count") == 0:
+            return
+        metrics = mapping(step.get("metrics"), "metrics")
+        extra = metrics.get("extra")
+        reason = extra.get("finish_reason") if isinstance(extra, dict) else None
+        message["finish_reason"] = finish_reason(reason if isinstance(reason, str) else None)
+        provider, model = provider_and_model(message["model"])
+        call: LlmCall = {
+            "index": self._asked,
+            "turn": message["turn"],
+            "step": self.conversation.step,
+            "provider": provider,
+            "model": model,
+            "response_id": None,
+            "usage": _usage(metrics),
+            "cost_usd": amount(metrics.get("cost_usd"), "metrics.cost_usd"),
+            "duration_ms": None,
+            "finish_reason": message["finish_reason"],
+        }
+        self._asked += 1
+        part.llm_calls.append(call)
+
+    def _subagents(self, result: Result, inner: dict[str, dict[str, Any]]) -> None:
+        refs = result.value.get("subagent_trajectory_ref")
+        for ref in refs if isinstance(refs, list) else [refs]:
+            if not isinstance(ref, dict):
+                continue
+            name = ref.get("trajectory_id")
+            if isinstance(name, str) and name in inner:
+                self._tell_inner(inner, name)
+            else:
+                self.elsewhere += 1
+
+    def _answer(self, role: Role, waiting: deque[ToolCall], result: Result) -> None:
+        """What names no call is the answer to those of its step, or the surroundings speaking."""
+        content, parts = read_content(result.value.get("content"), "content")
+        call_id = text(result.value.get("source_call_id"), "source_call_id") or None
+        if call_id is not None:
+            message, _ = self.conversation.answer(call_id, None, content)
+        elif content is None and parts is None:
+            return
+        else:
+            message = self.conversation.say("system" if role == "system" else "tool", content)
+            taken: list[ToolCall] = []
+            while waiting and (result.is_only or not taken):
+                call = waiting.popleft()
+                if call["status"] == "missing":
+                    call["status"], call["result"], call["result_text"] = "ok", content, content
+                    taken.append(call)
+            if len(taken) == 1:
+                message["tool_call_id"], message["tool_name"] = taken[0]["id"], taken[0]["name"]
+        message["parts"] = parts
+
+
+def _results(step: dict[str, Any]) -> list[Result]:
+    observation = mapping(step.get("observation"), "observation")
+    results = listing(observation.get("results"), "observation.results")
+    paths = [f"observation.results[{number}]" for number in range(len(results))]
+    return [
+        Result(path, mapping(value, path), len(results) == 1)
+        for path, value in zip(paths, results, strict=True)
+    ]
+
+
+def _by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for number, value in enumerate(listing(trajectory.get("subagent_trajectories"), "subagent_trajectories")):
+        path = f"subagent_trajectories[{number}]"
+        inner = mapping(value, path)
+        name = text(inner.get("trajectory_id"), f"{path}.trajectory_id") or path
+        if name in found:
+            raise FieldError(f"{path}.trajectory_id", "is that of another sub-agent")
+        found[name] = inner
+    return found
+
+
+def _usage(metrics: dict[str, Any]) -> Usage | None:
+    usage = unknown_usage()
+    usage["input_tokens"] = count(metrics.get("prompt_tokens"), "metrics.prompt_tokens")
+    usage["output_tokens"] = count(metrics.get("completion_tokens"), "metrics.completion_tokens")
+    usage["cache_read_input_tokens"] = count(metrics.get("cached_tokens"), "metrics.cached_tokens")
+    usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return None if usage["input_tokens"] is None and usage["output_tokens"] is None else usage

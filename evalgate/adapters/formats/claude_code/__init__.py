@@ -1,0 +1,55 @@
+"""Claude Code: streams, session files and execution files. Entry points: `CLAUDE_CODE`, `reader`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.format import Format
+
+LOOK_AT = 20
+SESSION_KEYS = frozenset({"session_id", "sessionId"})
+SPOKEN = ("user", "assistant")
+HOLDERS = ("loglines", "messages")
+
+
+def is_claude_line(value: Any) -> bool:
+    """True for a line of a stream, or of a session file of any version."""
+    if not isinstance(value, dict):
+        return False
+    kind, message = value.get("type"), value.get("message")
+    if kind == "summary":
+        return "leafUuid" in value
+    if SESSION_KEYS.isdisjoint(value):
+        return kind in SPOKEN and isinstance(message, dict) and _is_bare_line(value, message)
+    if kind == "result":
+        return "subtype" in value
+    if kind == "system":
+        return "subtype" in value
+    return isinstance(message, dict) and message.get("role") in SPOKEN
+
+
+def _is_bare_line(value: dict[str, Any], message: dict[str, Any]) -> bool:
+    """True for a spoken line without a session's id, as sub-agents and sessions of the web write it."""
+    return "parent_tool_use_id" in value or (message.get("role") == value["type"] and "content" in message)
+
+
+def _claims_claude(value: Any) -> bool:
+    lines = claude_lines(value)
+    return any(map(is_claude_line, lines[:LOOK_AT]))
+
+
+def claude_lines(value: Any) -> list[Any]:
+    """The lines of a document: a list of them, also in an object as sessions of the web are, or one line."""
+    if isinstance(value, dict):
+        held = next((value[key] for key in HOLDERS if isinstance(value.get(key), list)), None)
+        return [value] if held is None else list(held)
+    return value if isinstance(value, list) else [value]
+
+
+CLAUDE_CODE = Format(
+    name="claude-code",
+    needs="lines with `type`, `message` and a session id",
+    claims=_claims_claude,
+    module="claude_code.reader",
+    together=True,
+)

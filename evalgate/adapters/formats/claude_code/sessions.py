@@ -1,0 +1,182 @@
+"""The lines of a Claude Code session, put together again into what each agent said."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evalgate.adapters.formats.core.build.raw_message import Answered, Said, written
+from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
+from evalgate.adapters.formats.messages import roles
+from evalgate.records import dataclass, field
+
+SHELL = "Bash"
+SYNTHETIC = "<synthetic>"
+SILENT_FLAGS = ("isMeta", "isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly")
+IN_BACKGROUND = "Command running in background"
+EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,6})\b")
+
+
+@dataclass(slots=True)
+class Draft:
+    """One message. Claude Code writes a line for each of its blocks, and the same usage on every line."""
+
+    role: str
+    owner: str | None
+    id: str | None = None
+    model: str | None = None
+    words: str | None = None
+    blocks: list[Any] = field(default_factory=list)
+    usages: list[dict[str, Any]] = field(default_factory=list)
+    cost_usd: float | None = None
+    reason: str | None = None
+    timestamp: str | None = None
+    told: Any = None
+    known: set[str] = field(default_factory=set)
+
+    def said(self, tools: dict[str, str]) -> list[Said]:
+        """What it says; `tools` names the tool of each call."""
+        content: Any = self.blocks or self.words
+        plain = {"role": self.role, "content": content, "model": self.model, "stop_reason": self.reason}
+        found = roles.read_message(plain)
+        for said in found:
+            said.timestamp = self.timestamp
+            said.answers = [self._with_exit_code(answer, tools) for answer in said.answers]
+        return found
+
+    def _with_exit_code(self, answer: Answered, tools: dict[str, str]) -> Answered:
+        if tools.get(answer.id or "") != SHELL or not isinstance(answer.content, str | None):
+            return answer
+        return answer._replace(exit_code=_exit_code(answer, self.told))
+
+
+@dataclass(slots=True)
+class Session:
+    """One session as far as its lines tell it."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
+    init: dict[str, Any] = field(default_factory=dict)
+    hooks: list[dict[str, Any]] = field(default_factory=list)
+    name: str | None = None
+    api_error: str | None = None
+    is_stream: bool = False
+    seen: dict[str, Any] = field(default_factory=dict)
+    by_id: dict[tuple[str | None, str], Draft] = field(default_factory=dict)
+    side_roots: dict[str, str] = field(default_factory=dict)
+
+    def add(self, line: dict[str, Any]) -> None:
+        """One line; raises FieldError. Lines that only the tool itself needs are passed over.
+
+        A line may be copied into a session that goes on; with another message it is another line.
+        """
+        kind = line.get("type")
+        self.is_stream = self.is_stream or "session_id" in line
+        if kind == "result":
+            self.results.append(line)
+        elif kind == "system":
+            self._add_system(line)
+        elif kind == "summary":
+            self.name = text(line.get("summary"), "summary")
+        elif isinstance(line.get("message"), dict) and self._is_new(line):
+            self._add_message(line, mapping(line["message"], "message"))
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """The tool of each call."""
+        blocks = (block for draft in self.drafts for block in draft.blocks if isinstance(block, dict))
+        return {
+            block["id"]: block["name"]
+            for block in blocks
+            if isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
+        }
+
+    def _is_new(self, line: dict[str, Any]) -> bool:
+        uuid = line.get("uuid")
+        if not isinstance(uuid, str):
+            return True
+        is_new: bool = self.seen.get(uuid) != line["message"]
+        self.seen.setdefault(uuid, line["message"])
+        return is_new
+
+    def _add_system(self, line: dict[str, Any]) -> None:
+        subtype = line.get("subtype")
+        if subtype == "init":
+            self.init = self.init or line
+        elif subtype == "hook_response":
+            known = ("hook_name", "hook_event", "outcome", "exit_code")
+            self.hooks.append({key: line[key] for key in known if isinstance(line.get(key), str | int)})
+
+    def _add_message(self, line: dict[str, Any], message: dict[str, Any]) -> None:
+        owner = self._owner(line)
+        role = text(message.get("role"), "message.role") or required_text(line.get("type"), "type")
+        if role != "assistant" and any(line.get(flag) is True for flag in SILENT_FLAGS):
+            return
+        if role == "assistant" and message.get("model") == SYNTHETIC and not _acts(message):
+            self._add_error(line, message)
+            return
+        if role == "assistant":
+            self.api_error = None
+        self._fill(self._draft(role, owner, message), line, message)
+
+    def _draft(self, role: str, owner: str | None, message: dict[str, Any]) -> Draft:
+        known = text(message.get("id"), "message.id")
+        draft = self.by_id.get((owner, known)) if known is not None else None
+        if draft is None:
+            draft = Draft(role, owner, known, text(message.get("model"), "message.model"))
+            self.drafts.append(draft)
+            if known is not None:
+                self.by_id[owner, known] = draft
+        return draft
+
+    def _fill(self, draft: Draft, line: dict[str, Any], message: dict[str, Any]) -> None:
+        content = message.get("content")
+        if isinstance(content, list):
+            for block in content:
+                key = written(block)
+                if draft.id is None or key not in draft.known:
+                    draft.known.add(key)
+                    draft.blocks.append(block)
+        else:
+            draft.words = text(content, "message.content")
+        if message.get("usage") is not None:
+            draft.usages.append(mapping(message["usage"], "message.usage"))
+        cost = amount(line.get("costUSD"), "costUSD")
+        draft.cost_usd = cost if cost is not None else draft.cost_usd
+        draft.reason = text(message.get("stop_reason"), "message.stop_reason") or draft.reason
+        draft.timestamp = draft.timestamp or time(line.get("timestamp"), "timestamp")
+        draft.told = line.get("tool_use_result", line.get("toolUseResult"))
+
+    def _add_error(self, line: dict[str, Any], message: dict[str, Any]) -> None:
+        """What Claude Code says itself, where the model did not answer."""
+        if line.get("isApiErrorMessage") is True or isinstance(line.get("error"), str):
+            said = roles.read_message({"role": "assistant", "content": message.get("content")})
+            self.api_error = said[0].content or "the model did not answer"
+
+    def _owner(self, line: dict[str, Any]) -> str | None:
+        """The call that began the sub-agent of a line, else a name for its side chain."""
+        parent = text(line.get("parent_tool_use_id"), "parent_tool_use_id")
+        if parent is not None or line.get("isSidechain") is not True:
+            return parent
+        agent, uuid, before = (text(line.get(key), key) for key in ("agentId", "uuid", "parentUuid"))
+        root = agent or self.side_roots.get(before or "") or uuid or ""
+        self.side_roots[uuid or ""] = root
+        return f"side chain {root}"
+
+
+def _acts(message: dict[str, Any]) -> bool:
+    """True for a message that uses a tool, whoever it says has written it."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else []
+    return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
+
+
+def _exit_code(answer: Answered, told: Any) -> int | None:
+    """A command that failed says so first; one that runs on in the background has no code yet."""
+    content = answer.content or ""
+    if answer.is_error:
+        found = EXIT_CODE.match(content)
+        return int(found[1]) if found else None
+    about = told if isinstance(told, dict) else {}
+    is_open = about.get("interrupted") is True or about.get("backgroundTaskId") is not None
+    return None if is_open or content.startswith(IN_BACKGROUND) else 0

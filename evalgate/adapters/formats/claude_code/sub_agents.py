@@ -1,0 +1,105 @@
+"""Sub-agents of a Claude Code session: their calls count, what they said among themselves does not.
+
+The conversation is the main agent's. A sub-agent's calls come after those of the step that began it, under
+its name; its steps are counted between that step and the next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.core.build.llm_calls import Metered
+    from evalgate.models.trace.trace import LlmCall, ToolCall
+
+BEGINNERS = ("Task", "Agent")
+DEEPEST = 16  # how far sub-agents begin each other
+
+
+@dataclass(slots=True)
+class SubAgent:
+    """One run of a sub-agent: `parent` is the id of the call that began it, `after` a step before it."""
+
+    story: Metered
+    parent: str
+    prompt: str | None
+    after: int
+    anchor: int = 0
+    turn: int = 0
+
+
+def take_in(main: Metered, agents: Sequence[SubAgent]) -> None:
+    """Adds the calls of sub-agents to those of the main agent."""
+    _anchor(main, agents)
+    ordered = sorted(agents, key=lambda agent: agent.anchor)
+    shift = 0
+    shifts: list[tuple[int, int]] = []
+    for agent in ordered:
+        _move(agent, agent.anchor + shift)
+        shift += agent.story.conversation.step
+        shifts.append((agent.anchor, shift))
+    _shift(main, shifts)
+    stories = [main, *(agent.story for agent in ordered)]
+    calls = [call for story in stories for call in story.conversation.calls]
+    main.conversation.calls = _numbered(calls)
+    main.llm_calls = _numbered([call for story in stories for call in story.llm_calls])
+
+
+def _anchor(main: Metered, agents: Sequence[SubAgent]) -> None:
+    """Finds the step that began each sub-agent; one that a sub-agent began stays with that one's."""
+    begun = {call["id"]: call for call in main.conversation.calls if call["id"] is not None}
+    by_prompt = {
+        call["arguments"].get("prompt"): call
+        for call in reversed(main.conversation.calls)
+        if call["name"] in BEGINNERS
+        and isinstance(call["arguments"], dict)
+        and isinstance(call["arguments"].get("prompt"), str)
+    }
+    inner = {call["id"]: agent for agent in agents for call in agent.story.conversation.calls}
+    for agent in agents:
+        outer = agent
+        for _ in range(DEEPEST):
+            if outer.parent in begun or outer.parent not in inner:
+                break
+            outer = inner[outer.parent]
+        call = begun.get(outer.parent) or by_prompt.get(outer.prompt)
+        agent.anchor = outer.after if call is None else call["step"]
+        agent.turn = 0 if call is None else call["turn"]
+        _name(agent, call)
+
+
+def _name(agent: SubAgent, call: ToolCall | None) -> None:
+    given: Any = {} if call is None else call["arguments"]
+    kind = given.get("subagent_type") if isinstance(given, dict) else None
+    for inner in agent.story.conversation.calls:
+        inner["agent"] = kind if isinstance(kind, str) and kind else "subagent"
+
+
+def _move(agent: SubAgent, base: int) -> None:
+    for made in (*agent.story.conversation.calls, *agent.story.llm_calls):
+        made["step"] += base
+        made["turn"] = agent.turn
+
+
+def _shift(main: Metered, shifts: list[tuple[int, int]]) -> None:
+    """Later steps of the main agent come after those of the sub-agents that ran before them."""
+    made: list[ToolCall | LlmCall] = sorted(
+        [*main.conversation.calls, *main.llm_calls], key=lambda one: one["step"]
+    )
+    passed, by = 0, 0
+    for one in made:
+        while passed < len(shifts) and shifts[passed][0] < one["step"]:
+            by = shifts[passed][1]
+            passed += 1
+        one["step"] += by
+
+
+def _numbered(made: list[Any]) -> list[Any]:
+    ordered = sorted(made, key=lambda one: one["step"])
+    for index, one in enumerate(ordered):
+        one["index"] = index
+    return ordered

@@ -1,0 +1,89 @@
+"""Codex: the events of `codex exec --json`, and rollouts of its sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.codex import ROLLOUT_LINES, codex_lines
+from evalgate.adapters.formats.codex.exec_events import Execution
+from evalgate.adapters.formats.codex.rollout import Rollout
+from evalgate.adapters.formats.core.build.llm_calls import waited
+from evalgate.adapters.formats.core.build.raw_message import converse
+from evalgate.adapters.formats.core.build.run_end import incomplete
+from evalgate.adapters.formats.core.fields import FieldError, mapping
+from evalgate.adapters.formats.core.format import Reader, no_identity
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "codex"
+STARTED = "thread.started"
+SESSION = "session_meta"
+
+
+def split(documents: Any) -> Sequence[Any]:
+    """The runs of a file: each begins with its thread or session."""
+    runs: list[list[Any]] = [[]]
+    for document in documents:
+        for line in codex_lines(document) or [document]:
+            kind = line.get("type") if isinstance(line, dict) else None
+            if kind in (STARTED, SESSION) and runs[-1]:
+                runs.append([])
+            runs[-1].append(line)
+    return [run for run in runs if run]
+
+
+def build(record: Any) -> Trace:
+    """One run. Codex tells no cost; the prompt stands in rollouts only."""
+    require_shallow(record)
+    is_rollout = not any(_is_event(line) for line in record)
+    told: Rollout | Execution = Rollout() if is_rollout else Execution()
+    for number, line in enumerate(record):
+        try:
+            told.add(mapping(line, ""))
+        except FieldError as error:
+            raise error.under(f"lines[{number}]") from None
+    return _trace(told)
+
+
+def _is_event(line: Any) -> bool:
+    kind = line.get("type") if isinstance(line, dict) else None
+    return (
+        isinstance(kind, str) and kind not in ROLLOUT_LINES and kind.startswith(("thread.", "turn.", "item."))
+    )
+
+
+def _trace(told: Rollout | Execution) -> Trace:
+    from evalgate.adapters.formats.core.build.run_end import missing_results
+
+    conversation = converse(told.said)
+    trace = Trace(
+        told.id or "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        conversation_id=told.id,
+        agent={"name": NAME, "framework": NAME, **({"version": told.version} if told.version else {})},
+        provider=told.provider,
+        model=told.model,
+        usage=told.usage,
+        llm_calls=told.llm_calls,
+        metadata=told.metadata,
+        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+    )
+    trace.latency = waited(conversation.messages)
+    times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
+    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    if not trace.messages:
+        said = "the lines tell tokens but not what was said"
+        trace.warnings.append({"code": "content_not_captured", "message": said, "where": "messages"})
+    if told.error is not None:
+        trace.status, trace.error = "error", {"type": told.error_type, "message": told.error}
+    elif told.open_end is not None:
+        incomplete(trace, told.open_end)
+    return trace
+
+
+READER = Reader(build=build, identify=no_identity, split=split)

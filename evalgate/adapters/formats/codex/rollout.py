@@ -1,0 +1,163 @@
+"""Rollouts of Codex: settings, items of the Responses API, and events with running totals of tokens."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.codex.tokens import total_usage
+from evalgate.adapters.formats.core.fields import mapping, text, time
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.messages import responses
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.build.raw_message import Answered, Said
+
+INJECTED = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions instructions>",
+    "<collaboration_mode>",
+    "<turn_aborted>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+)
+SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
+EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
+HEAD = 400
+
+
+@dataclass(slots=True)
+class Rollout:
+    """What the lines tell, in their order. A line may be an item by itself."""
+
+    said: list[Said] = field(default_factory=list)
+    id: str | None = None
+    version: str | None = None
+    provider: str | None = "openai"
+    model: str | None = None
+    usage: Usage = field(default_factory=unknown_usage)
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    error_type: str | None = None
+    was_aborted: bool = False
+    tools: dict[str, str] = field(default_factory=dict)
+    total: Any = None
+    turns: int = 0
+    steps: int = 0
+
+    @property
+    def open_end(self) -> str | None:
+        """Why the run has no end."""
+        if self.was_aborted:
+            return "the last turn was aborted"
+        last = self.said[-1] if self.said else None
+        is_open = last is not None and (last.role != "assistant" or bool(last.calls))
+        return "the rollout ends before the agent answered" if is_open else None
+
+    def add(self, line: dict[str, Any]) -> None:
+        """One line; raises FieldError."""
+        payload = mapping(line.get("payload"), "payload")
+        kind = text(line.get("type"), "type")
+        when = time(line.get("timestamp"), "timestamp")
+        if kind == "session_meta":
+            self._settings(payload)
+        elif kind == "turn_context":
+            self.model = text(payload.get("model"), "payload.model") or self.model
+        elif kind == "event_msg":
+            self._event(payload)
+        elif kind == "response_item":
+            self._item(payload, when)
+        elif kind != "compacted":
+            self._item(line, None)
+
+    def _settings(self, payload: dict[str, Any]) -> None:
+        self.id = text(payload.get("id"), "payload.id")
+        self.version = text(payload.get("cli_version"), "payload.cli_version")
+        self.provider = text(payload.get("model_provider"), "payload.model_provider") or self.provider
+        git = mapping(payload.get("git"), "payload.git")
+        for key in ("commit_hash", "branch"):
+            if isinstance(git.get(key), str):
+                self.metadata[f"git_{key}"] = git[key]
+
+    def _event(self, payload: dict[str, Any]) -> None:
+        kind = payload.get("type")
+        if kind == "token_count":
+            self._count(mapping(payload.get("info"), "payload.info"))
+        elif kind in ("task_started", "turn_started", "user_message"):
+            self.was_aborted, self.error = False, None
+        elif kind == "turn_aborted":
+            self.was_aborted = True
+        elif kind == "error":
+            self.error = text(payload.get("message"), "payload.message") or "the turn failed"
+            self.error_type = "turn_failed"
+
+    def _count(self, info: dict[str, Any]) -> None:
+        """The total counts all calls so far; the same total once more is no new call."""
+        total = info.get("total_token_usage")
+        if total is None or total == self.total:
+            return
+        self.total = total
+        self.usage = total_usage(total, "payload.info.total_token_usage") or self.usage
+        self.model = text(info.get("model"), "payload.info.model") or self.model
+        last = total_usage(info.get("last_token_usage"), "payload.info.last_token_usage")
+        self.llm_calls.append(
+            {
+                "index": len(self.llm_calls),
+                "turn": self.turns,
+                "step": self.steps,
+                "provider": self.provider,
+                "model": self.model,
+                "response_id": None,
+                "usage": last,
+                "cost_usd": None,
+                "duration_ms": None,
+                "finish_reason": None,
+            }
+        )
+
+    def _item(self, item: dict[str, Any], when: str | None) -> None:
+        before = len(self.said)
+        responses.extend(self.said, item)
+        for said in self.said[before:]:
+            if said.role == "user" and (said.content or "").lstrip().startswith(INJECTED):
+                said.role = "system"
+            self.turns += said.role == "user"
+            self.steps += said.role == "assistant"
+        if self.said:
+            self._complete(self.said[-1], when)
+
+    def _complete(self, said: Said, when: str | None) -> None:
+        said.timestamp = said.timestamp or when
+        if said.calls:
+            self.tools[said.calls[-1].id or ""] = said.calls[-1].name
+        if said.answers and self.tools.get(said.answers[-1].id or "") in SHELLS:
+            said.answers[-1] = _of_shell(said.answers[-1])
+
+
+def _of_shell(answer: Answered) -> Answered:
+    """The output of a command with its exit code, which stands in the text or beside it."""
+    content = answer.content
+    if not isinstance(content, str):
+        return answer
+    if content.startswith('{"output"'):
+        return _of_object(answer, content)
+    found = EXIT_CODE.search(content[:HEAD])
+    code = int(found[1]) if found else None
+    return answer._replace(exit_code=code, is_error=answer.is_error or bool(code))
+
+
+def _of_object(answer: Answered, content: str) -> Answered:
+    try:
+        told = decode(content.encode())
+    except (TraceError, UnicodeEncodeError):
+        return answer
+    output, about = told.get("output"), told.get("metadata")
+    code = about.get("exit_code") if isinstance(about, dict) else None
+    if not isinstance(output, str) or not isinstance(code, int) or isinstance(code, bool):
+        return answer
+    return answer._replace(content=output, exit_code=code, is_error=answer.is_error or code != 0)

@@ -1,0 +1,156 @@
+"""Messages into turns, steps and tool calls joined with their results; the same for every format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.result_pairing import Unanswered
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.call_arguments import Arguments
+    from evalgate.models.trace.trace import Message, Response, Role, ToolCall, Warning_
+
+
+# A copy of a blank record is cheaper than naming all its fields, and a trace has dozens of them.
+BLANK_MESSAGE: Message = {
+    "index": 0,
+    "turn": 0,
+    "role": "user",
+    "content": None,
+    "tool_calls": [],
+    "tool_name": None,
+    "tool_call_id": None,
+    "timestamp": None,
+    "name": None,
+    "agent": None,
+    "model": None,
+    "reasoning": None,
+    "finish_reason": None,
+    "parts": None,
+}
+BLANK_CALL: ToolCall = {
+    "index": 0,
+    "turn": 0,
+    "step": 0,
+    "id": None,
+    "name": "",
+    "arguments": None,
+    "arguments_raw": None,
+    "arguments_error": None,
+    "result": None,
+    "result_text": None,
+    "status": "missing",
+    "error": None,
+    "exit_code": None,
+    "duration_ms": None,
+    "started_at": None,
+    "requestor": "assistant",
+    "agent": None,
+}
+
+
+class Conversation:
+    """A conversation on its way into a trace, one message after the other."""
+
+    __slots__ = ("_turn", "_unanswered", "calls", "messages", "orphans", "step")
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.calls: list[ToolCall] = []
+        self.orphans = 0
+        self.step = 0
+        self._turn = 0
+        self._unanswered = Unanswered()
+
+    def say(self, role: Role, content: str | None, *, is_input: bool = True) -> Message:
+        """Adds a message: a user's opens a turn, an assistant's is a step (one response of the model).
+
+        A user's message that is no input to the agent (a simulator's own tool call) opens none.
+        """
+        if role == "user" and is_input:
+            self._turn += 1
+        elif role == "assistant":
+            self.step += 1
+        message: Message = {
+            **BLANK_MESSAGE,
+            "index": len(self.messages),
+            "turn": self._turn,
+            "role": role,
+            "content": content,
+            "tool_calls": [],
+        }
+        self.messages.append(message)
+        return message
+
+    def call(self, message: Message, call_id: str | None, name: str, arguments: Arguments) -> ToolCall:
+        """Adds a tool call that the message asks for; until it is answered its status is `missing`."""
+        value, raw, error = arguments
+        message["tool_calls"].append({"id": call_id, "name": name, "arguments": value})
+        call: ToolCall = {
+            **BLANK_CALL,
+            "index": len(self.calls),
+            "turn": self._turn,
+            "step": self.step,
+            "id": call_id,
+            "name": name,
+            "arguments": value,
+            "arguments_raw": raw,
+            "arguments_error": error,
+        }
+        if message["role"] == "user":
+            call["requestor"] = "user"
+        self.calls.append(call)
+        self._unanswered.add(call)
+        return call
+
+    def answer(
+        self, call_id: str | None, tool: str | None, content: str | None
+    ) -> tuple[Message, ToolCall | None]:
+        """Adds a tool's message and joins it with the call it answers, if there is one."""
+        message = self.say("tool", content)
+        message["tool_call_id"] = call_id
+        call = self._unanswered.take(call_id, tool)
+        if call is None:
+            self.orphans += 1
+            message["tool_name"] = tool
+            return message, None
+        message["tool_name"] = tool or call["name"]
+        call["status"] = "ok"
+        call["result"] = call["result_text"] = content
+        return message, call
+
+    def response(self) -> Response:
+        """The last message of the assistant that has text: neither the last message nor a user's word."""
+        for message in reversed(self.messages):
+            if message["role"] == "assistant" and message["content"]:
+                return {
+                    "content": message["content"],
+                    "finish_reason": message["finish_reason"],
+                    "message_index": message["index"],
+                }
+        return {"content": None, "finish_reason": None, "message_index": None}
+
+    def warnings(self) -> list[Warning_]:
+        """What a reader should know about the conversation as a whole."""
+        if not self.orphans:
+            return []
+        said = f"{self.orphans} tool results answer no recorded call"
+        return [{"code": "result_without_call", "message": said, "where": "messages"}]
+
+
+def failed(call: ToolCall, kind: str | None = None) -> None:
+    """Marks a call whose tool reported an error; its answer is the error's message."""
+    call["status"] = "error"
+    call["error"] = {"type": kind, "message": call["result_text"]}
+
+
+def first_instructions(messages: list[Message]) -> str | None:
+    """The system's first word, where the conversation begins with one."""
+    return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
+
+
+def first_words(messages: list[Message]) -> str:
+    """What tells conversations of one file apart: the first user message, else the first of any."""
+    spoken: list[Any] = [m["content"] for m in messages if m["role"] == "user" and m["content"]]
+    spoken += [m["content"] for m in messages if m["content"]]
+    return spoken[0] if spoken else ""

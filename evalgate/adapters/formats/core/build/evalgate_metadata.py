@@ -1,0 +1,48 @@
+"""How a recording says which scenario it belongs to: words in the metadata that people may add."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import identifier, whole
+from evalgate.adapters.formats.core.format import Identity, identity
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+SCENARIO_KEYS = ("evalgate.scenario.id", "scenario_id")
+TRIAL_KEYS = ("evalgate.trial",)
+RECORDERS_OWN = ("ls_", "__", "langgraph_", "LANGSMITH_", "LANGCHAIN_", "checkpoint_ns", "thread_ts")
+
+
+def mark(trace: Trace, metadata: dict[str, Any], *data_set_keys: str) -> None:
+    """Sets scenario id and trial that the metadata names; raises FieldError where they can't be ones.
+
+    `data_set_keys`: what names the example of a data set, where nobody named a scenario.
+    """
+    for key in (*SCENARIO_KEYS, *data_set_keys):
+        if metadata.get(key) is not None and trace.scenario_id is None:
+            trace.scenario_id = identifier(metadata[key], f"metadata.{key}")
+    for key in TRIAL_KEYS:
+        if metadata.get(key) is not None and trace.trial is None:
+            trace.trial = whole(_number(metadata[key]), f"metadata.{key}")
+
+
+def marks_of(metadata: Any, *data_set_keys: str) -> Identity:
+    """The same of a record that is damaged elsewhere; never raises."""
+    if not isinstance(metadata, dict):
+        return None, None
+    known = [metadata[key] for key in (*SCENARIO_KEYS, *data_set_keys) if metadata.get(key) is not None]
+    trials = [metadata[key] for key in TRIAL_KEYS if metadata.get(key) is not None]
+    return identity(known[0] if known else None, _number(trials[0]) if trials else None)
+
+
+def written_by_people(metadata: dict[str, Any]) -> dict[str, Any]:
+    """The metadata without what LangChain and LangSmith add on their own."""
+    return {key: value for key, value in metadata.items() if not key.startswith(RECORDERS_OWN)}
+
+
+def _number(value: Any) -> Any:
+    """Some platforms keep metadata as text only."""
+    is_digits = type(value) is str and value.isascii() and value.isdigit() and len(value) < len("1000000000")
+    return int(value) if is_digits else value

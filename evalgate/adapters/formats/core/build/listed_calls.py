@@ -1,0 +1,95 @@
+"""Tool calls that a recording lists by themselves, beside its messages or instead of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.build.conversation import BLANK_CALL, Conversation, failed
+from evalgate.adapters.formats.core.fields import amount, count, mapping, required_text, text, whole
+from evalgate.adapters.formats.core.build.raw_message import written
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import ToolCall
+
+
+def add_made(conversation: Conversation, made: list[Any], path: str) -> None:
+    """Joins each listed call with one that a message shows: by id, else the next of its name.
+
+    A call that no message shows is added.
+    """
+    shown = _Shown(conversation.calls)
+    for number, value in enumerate(made):
+        at = f"{path}[{number}]"
+        recorded = mapping(value, at)
+        name = required_text(recorded.get("name"), f"{at}.name")
+        call = shown.take(text(recorded.get("id"), f"{at}.id"), name)
+        add_facts(call or _unshown(conversation, recorded, at), recorded, at)
+
+
+class _Shown:
+    """The calls of messages, each to be taken once."""
+
+    def __init__(self, calls: list[ToolCall]) -> None:
+        self._by_id: dict[str, deque[ToolCall]] = {}
+        self._by_name: dict[str, deque[ToolCall]] = {}
+        self._taken: set[int] = set()
+        for call in calls:
+            self._by_name.setdefault(call["name"], deque()).append(call)
+            if call["id"] is not None:
+                self._by_id.setdefault(call["id"], deque()).append(call)
+
+    def take(self, call_id: str | None, name: str) -> ToolCall | None:
+        """The next of this id, else of this name."""
+        return self._next(self._by_id, call_id) or self._next(self._by_name, name)
+
+    def _next(self, queues: dict[str, deque[ToolCall]], key: str | None) -> ToolCall | None:
+        waiting = queues.get(key, deque()) if key else deque()
+        while waiting:
+            call = waiting.popleft()
+            if call["index"] not in self._taken:
+                self._taken.add(call["index"])
+                return call
+        return None
+
+
+def _unshown(conversation: Conversation, recorded: dict[str, Any], path: str) -> ToolCall:
+    value, raw, error = read_arguments(recorded.get("arguments"))
+    call: ToolCall = {
+        **BLANK_CALL,
+        "index": len(conversation.calls),
+        "turn": count(recorded.get("turn"), f"{path}.turn") or 0,
+        "step": count(recorded.get("step"), f"{path}.step") or len(conversation.calls) + 1,
+        "id": text(recorded.get("id"), f"{path}.id"),
+        "name": required_text(recorded.get("name"), f"{path}.name"),
+        "arguments": value,
+        "arguments_raw": raw,
+        "arguments_error": error,
+    }
+    conversation.calls.append(call)
+    return call
+
+
+def add_facts(call: ToolCall, recorded: dict[str, Any], path: str) -> None:
+    """What a record tells of a call beside its name and arguments: result, error, exit code, duration."""
+    result = recorded.get("result")
+    if result is not None:
+        call["result"] = result
+        call["result_text"] = result if isinstance(result, str) else written(result)
+    status, error = recorded.get("status"), recorded.get("error")
+    if status == "error" or error:
+        failed(call)
+    elif (result is not None or status == "ok") and call["status"] == "missing":
+        call["status"] = "ok"
+    if isinstance(error, dict):
+        kind, message = text(error.get("type"), f"{path}.error.type"), error.get("message")
+        call["error"] = {"type": kind, "message": text(message, f"{path}.error.message")}
+    elif error:
+        call["error"] = {"type": None, "message": text(error, f"{path}.error")}
+    code = whole(recorded.get("exit_code"), f"{path}.exit_code")
+    call["exit_code"] = call["exit_code"] if code is None else code
+    took = amount(recorded.get("duration_ms"), f"{path}.duration_ms")
+    call["duration_ms"] = call["duration_ms"] if took is None else took
+    if recorded.get("requestor") == "user":
+        call["requestor"] = "user"

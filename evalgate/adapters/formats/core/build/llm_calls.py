@@ -1,0 +1,118 @@
+"""Conversations on their way into traces, each model call with its place in them and its tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
+from evalgate.adapters.formats.core.build.raw_message import add
+from evalgate.adapters.formats.core.build.run_end import missing_results
+from evalgate.adapters.formats.core.build.side_fields import add_beside
+from evalgate.adapters.formats.core.fields import FieldError, milliseconds_between
+from evalgate.adapters.formats.core.usage.totals import mismatch, sum_of_calls
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.models.trace.trace import Latency, LlmCall, Message, Usage
+
+
+class Metered:
+    """A conversation and the model calls that made it.
+
+    `total` is what a recorder counted of them all; `silent` counts answers of which it tells no figure.
+    """
+
+    def __init__(self) -> None:
+        self.conversation = Conversation()
+        self.llm_calls: list[LlmCall] = []
+        self.total: Usage | None = None
+        self.silent = 0
+
+    def say(self, messages: Iterable[Said]) -> None:
+        """Adds messages in their order."""
+        for said in messages:
+            add(self.conversation, said)
+
+    def meter(
+        self,
+        usage: Usage | None,
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        response_id: str | None = None,
+        reason: str | None = None,
+    ) -> LlmCall:
+        """Adds the model call whose answer was said last."""
+        messages = self.conversation.messages
+        call: LlmCall = {
+            "index": len(self.llm_calls),
+            "turn": messages[-1]["turn"] if messages else 0,
+            "step": self.conversation.step,
+            "provider": provider,
+            "model": model,
+            "response_id": response_id,
+            "usage": usage,
+            "cost_usd": None,
+            "duration_ms": None,
+            "finish_reason": finish_reason(reason),
+        }
+        self.llm_calls.append(call)
+        return call
+
+    def trace(self, beside: dict[str, Any] | None = None, framework: str | None = None) -> Trace:
+        """The trace; what stands `beside` the messages wins over sums. Raises FieldError."""
+        conversation = self.conversation
+        if not conversation.messages:
+            raise FieldError("messages", "is missing or empty")
+        trace = Trace(
+            "",
+            conversation.messages,
+            conversation.calls,
+            conversation.response(),
+            system_instructions=first_instructions(conversation.messages),
+            agent=None if framework is None else {"name": None, "framework": framework},
+            llm_calls=self.llm_calls,
+            warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        )
+        if self.llm_calls:
+            last = self.llm_calls[-1]
+            trace.provider, trace.model = last["provider"], last["model"]
+            trace.finish_reason = last["finish_reason"]
+        trace.usage, warnings = sum_of_calls(self.llm_calls, self.silent)
+        if self.total is not None:
+            warnings = mismatch(self.total, trace.usage, "usage")
+            trace.usage = self.total
+        trace.warnings += warnings
+        add_beside(trace, beside or {})
+        return trace
+
+
+def waited(messages: Sequence[Message]) -> Latency:
+    """How long a user waited for answers, all turns together: time between turns is not the agent's.
+
+    Unknown where a turn has no time to begin with.
+    """
+    total = 0.0
+    begins: dict[int, str | None] = {}
+    ends: dict[int, str] = {}
+    for message in messages:
+        if message["turn"] and message["role"] == "user":
+            begins.setdefault(message["turn"], message["timestamp"])
+        elif message["turn"] and message["timestamp"] is not None:
+            ends[message["turn"]] = message["timestamp"]
+    for turn, begun in begins.items():
+        if turn not in ends:
+            continue
+        passed = milliseconds_between(begun, ends[turn])
+        if passed is None:
+            return {"total_ms": None, "source": "none"}
+        total += passed
+    return (
+        {"total_ms": round(total, 6), "source": "timestamps"}
+        if ends
+        else {"total_ms": None, "source": "none"}
+    )

@@ -1,0 +1,108 @@
+"""What was said, whoever wrote it down: the one form that every way of writing messages is read into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.build.conversation import Conversation, failed
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.trace.trace import Message, Role
+
+
+class Asked(NamedTuple):
+    """A tool call as its message shows it; `arguments` as recorded, an object or text."""
+
+    id: str | None
+    name: str
+    arguments: Any
+
+
+class Answered(NamedTuple):
+    """A tool's result as its message shows it: text, or a value where the recorder kept one."""
+
+    id: str | None
+    name: str | None
+    content: Any
+    is_error: bool = False
+    exit_code: int | None = None
+
+
+@dataclass(slots=True)
+class Said:
+    """One message. Answers of tools come before the message's own text, whatever its role is.
+
+    `finish_reason` is the provider's own word; `timestamp` is RFC 3339 in UTC; `parts` only where text and
+    calls do not say it all.
+    """
+
+    role: Role
+    content: str | None = None
+    calls: list[Asked] = field(default_factory=list)
+    answers: list[Answered] = field(default_factory=list)
+    reasoning: str | None = None
+    name: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    timestamp: str | None = None
+    parts: list[dict[str, Any]] | None = None
+
+
+def converse(messages: Iterable[Said]) -> Conversation:
+    """A conversation with turns, steps, and calls joined with their results."""
+    conversation = Conversation()
+    for said in messages:
+        add(conversation, said)
+    return conversation
+
+
+def add(conversation: Conversation, said: Said) -> Message | None:
+    """Adds one message; returns its own part, None where it only carried answers."""
+    for answered in said.answers:
+        _add_answer(conversation, answered, said)
+    if said.answers and not (said.content or said.calls or said.parts):
+        return None
+    if said.role == "tool" and not said.answers:
+        message, _ = conversation.answer(None, said.name, said.content)
+    else:
+        role: Role = "user" if said.role == "tool" else said.role
+        message = conversation.say(role, said.content)
+    message["reasoning"] = said.reasoning
+    message["name"] = said.name
+    message["agent"] = said.agent
+    message["model"] = said.model
+    message["finish_reason"] = finish_reason(said.finish_reason)
+    message["timestamp"] = said.timestamp
+    message["parts"] = said.parts
+    for asked in said.calls:
+        call = conversation.call(message, asked.id, asked.name, read_arguments(asked.arguments))
+        call["agent"] = said.agent
+        call["started_at"] = said.timestamp
+    return message
+
+
+def _add_answer(conversation: Conversation, answered: Answered, said: Said) -> None:
+    content = answered.content
+    shown = content if content is None or isinstance(content, str) else written(content)
+    message, call = conversation.answer(answered.id, answered.name, shown)
+    message["timestamp"] = said.timestamp
+    message["agent"] = said.agent
+    if call is None:
+        return
+    call["result"] = content
+    call["exit_code"] = answered.exit_code
+    if answered.is_error:
+        failed(call)
+
+
+def written(value: Any) -> str:
+    """A value as JSON text, the same for equal values."""
+    import orjson
+
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,0 +1,75 @@
+"""Which tool call a result answers: by id, else by name, else in the order asked."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import ToolCall
+
+Queues = dict[str | None, list[deque["ToolCall"]]]
+
+
+class Unanswered:
+    """Calls that wait for a result. Of several that fit, the latest step's first call is the one.
+
+    Ids may be missing, or the same for every call; a killed run leaves calls that nobody answers. Both must
+    not cost more than one look a call, however many there are.
+    """
+
+    __slots__ = ("_by_id", "_by_name", "_calls", "_indexed", "_next")
+
+    def __init__(self) -> None:
+        self._calls: list[ToolCall] = []
+        self._next = 0  # the first unanswered call of the latest step, as long as results come in order
+        self._indexed = 0
+        self._by_id: Queues = {}
+        self._by_name: Queues = {}
+
+    def add(self, call: ToolCall) -> None:
+        """One more call waits."""
+        if not self._calls or self._calls[-1]["step"] != call["step"]:
+            self._next = len(self._calls)
+        self._calls.append(call)
+
+    def take(self, call_id: str | None, name: str | None) -> ToolCall | None:
+        """The call that a result with this id, or without one, answers; it waits no longer."""
+        if call_id is not None and self._next < len(self._calls):
+            expected = self._calls[self._next]
+            if expected["id"] == call_id and expected["status"] == "missing":
+                self._next += 1
+                return expected
+        self._index()
+        if call_id is not None:
+            return _pop(self._by_id, call_id) or _pop(self._by_id, None)
+        return (_pop(self._by_name, name) if name else None) or _pop(self._by_name, None)
+
+    def _index(self) -> None:
+        for call in self._calls[self._indexed :]:
+            for queues, key in (
+                (self._by_id, call["id"]),
+                (self._by_name, call["name"]),
+                (self._by_name, None),
+            ):
+                _push(queues.setdefault(key, []), call)
+        self._indexed = len(self._calls)
+
+
+def _push(steps: list[deque[ToolCall]], call: ToolCall) -> None:
+    if steps and steps[-1] and steps[-1][-1]["step"] == call["step"]:
+        steps[-1].append(call)
+    else:
+        steps.append(deque([call]))
+
+
+def _pop(queues: Queues, key: str | None) -> ToolCall | None:
+    """The first call still unanswered of the latest step that has one."""
+    steps = queues.get(key, [])
+    while steps:
+        while steps[-1]:
+            call = steps[-1].popleft()
+            if call["status"] == "missing":
+                return call
+        steps.pop()
+    return None

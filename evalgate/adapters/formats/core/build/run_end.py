@@ -1,0 +1,63 @@
+"""How runs of agents end: the last act that hands in the answer, and the calls nobody answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.call_arguments import Arguments
+from evalgate.models.trace.trace import MAX_ID_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.adapters.formats.core.build.conversation import Conversation
+    from evalgate.models.trace.trace import Message, ToolCall, Trace, Warning_
+
+
+def handed_in(trace: Trace, answer: str | None, message: Message | None = None) -> None:
+    """Makes what an agent handed in its final response, as long as it says something."""
+    if answer:
+        trace.response = {
+            "content": answer,
+            "finish_reason": None if message is None else message["finish_reason"],
+            "message_index": None if message is None else message["index"],
+        }
+
+
+def ends_the_run(call: ToolCall) -> None:
+    """Marks the call that ends a run: it has no result, and none is missing."""
+    if call["status"] == "missing":
+        call["status"] = "ok"
+
+
+def missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
+    """A warning where calls have no recorded result."""
+    missing = sum(call["status"] == "missing" for call in calls)
+    if not missing:
+        return []
+    said = "a tool call has" if missing == 1 else f"{missing} tool calls have"
+    return [{"code": "results_missing", "message": f"{said} no recorded result", "where": "tool_calls"}]
+
+
+def incomplete(trace: Trace, why: str) -> None:
+    """Marks a run that stopped before its end."""
+    trace.status = "incomplete"
+    trace.warnings.append({"code": "incomplete", "message": why, "where": None})
+
+
+def ask_in_text(conversation: Conversation, message: Message, command: str, name: str) -> ToolCall:
+    """A call that a message asks for as the text of a command."""
+    return conversation.call(message, None, name, Arguments({"command": command}))
+
+
+def command_word(command: str) -> str:
+    """The word that a command line begins with, after variables it sets for itself.
+
+    >>> command_word("PAGER=cat git diff")
+    'git'
+    """
+    for word in command[: 4 * MAX_ID_LENGTH].split():
+        before, equals, _ = word.partition("=")
+        if not (equals and before.isidentifier()):
+            return word[:MAX_ID_LENGTH]
+    return "shell"

@@ -1,0 +1,51 @@
+"""Records into traces that know where they came from and what they are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged, scenario_of
+from evalgate.adapters.formats.core.build.trace_origin import name_origin
+from evalgate.adapters.formats.core.build.plausibility import question
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import DamagedTrace, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.adapters.formats.core.format import Reader
+    from evalgate.models.trace.trace import TraceRecord
+
+NOTHING = "there is no trace in it"
+
+
+def records_of(reader: Reader, document: Any, source: Source, below: str) -> Iterator[TraceRecord]:
+    """Every record of a document; raises TraceError where it has none."""
+    records = reader.split(document)
+    if not records:
+        raise TraceError(NOTHING)
+    if len(records) == 1:
+        yield record_of(reader, records[0], source, below)
+        return
+    for number, record in enumerate(records):
+        one = Source(source.path, source.format, source.line, number, source.sha256)
+        yield record_of(reader, record, one, below)
+
+
+def record_of(reader: Reader, record: Any, source: Source, below: str) -> TraceRecord:
+    """One record; a damaged one tells whose it is as far as that can be read."""
+    is_one_of_several = source.line is not None or source.record is not None
+    try:
+        trace = reader.build(record)
+    except TraceError as error:
+        known = reader.identify(record)
+        return DamagedTrace(str(error), source, name_of_damaged(below, source), *known)
+    name_origin(trace)
+    question(trace)
+    trace.source = source
+    if not trace.trace_id:
+        suffix = "" if source.record is None else f"-{source.record}"
+        trace.trace_id = f"{(source.sha256 or '')[:32]}{suffix}"
+    if trace.scenario_id is None:
+        trace.scenario_id = scenario_of(trace, below, is_one_of_several=is_one_of_several)
+    return trace

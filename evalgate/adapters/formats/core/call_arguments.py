@@ -1,0 +1,34 @@
+"""Arguments of a tool call as recorders write them: an object, JSON in text, broken JSON, nothing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evalgate.adapters.formats.core import strict_json
+from evalgate.errors import TraceError
+
+
+class Arguments(NamedTuple):
+    """The value, the text it was recorded as, and why that text is no JSON."""
+
+    value: Any
+    raw: str | None = None
+    error: str | None = None
+
+
+def read_arguments(recorded: Any, above: int = 0) -> Arguments:
+    """Never fails on text: what is no JSON keeps its text and says why; empty text means none are needed.
+
+    Raises TraceError only for values nested too deep, `above` levels of JSON lying around them.
+    """
+    if type(recorded) is not str:
+        strict_json.require_shallow(recorded, above)
+        return Arguments(recorded, None, None)
+    if not recorded.strip():
+        return Arguments({}, recorded)
+    try:
+        value = strict_json.decode(recorded.encode())
+        strict_json.require_shallow(value)
+    except TraceError as error:
+        return Arguments(None, recorded, str(error))
+    return Arguments(value, recorded)

@@ -1,0 +1,38 @@
+"""The content of a message: text, a list of parts, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+
+TEXT_KEYS = ("text", "content", "refusal")
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
+
+
+def read_content(value: Any, path: str) -> tuple[str | None, list[dict[str, Any]] | None]:
+    """The text of a message, and its parts where some are not text.
+
+    Of a picture or a file only the kind is kept: its data has no place in a report.
+    """
+    if value is None or type(value) is str:
+        return value, None
+    if type(value) is not list:
+        raise FieldError(path, "is neither text nor a list of parts")
+    parts = [_part(part, f"{path}[{number}]") for number, part in enumerate(listing(value, path))]
+    texts = [part["text"] for part in parts if "text" in part]
+    joined = "\n".join(texts) if texts else None
+    return joined, None if len(texts) == len(parts) else parts
+
+
+def _part(value: Any, path: str) -> dict[str, Any]:
+    if type(value) is str:
+        return {"type": "text", "text": value}
+    part = mapping(value, path)
+    kind = text(part.get("type"), f"{path}.type") or "text"
+    if kind not in TEXT_TYPES:
+        return {"type": kind}
+    for key in TEXT_KEYS:
+        if part.get(key) is not None:
+            return {"type": "text", "text": text(part[key], f"{path}.{key}")}
+    return {"type": kind}

@@ -1,0 +1,167 @@
+"""Values out of somebody's JSON, each with the type its field must have; errors name the field."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evalgate.adapters.formats.core.strict_json import shown
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import MAX_ID_LENGTH
+
+# No recording comes near these, and sums over a whole run stay finite and within 64 bits.
+LARGEST_NUMBER = 1e15
+LARGEST_COUNT = 10**11
+UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z")
+
+
+class FieldError(TraceError):
+    """A field of a record that can't be read; `path` leads to it (`messages[3].content`)."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(f"{path} {problem}" if path else problem)
+
+    def under(self, path: str) -> FieldError:
+        """The same error, seen from further up."""
+        join = "" if not self.path or self.path.startswith("[") else "."
+        return FieldError(f"{path}{join}{self.path}", self.problem)
+
+
+def text(value: Any, path: str) -> str | None:
+    """Text or nothing."""
+    if value is None or type(value) is str:
+        return value
+    raise FieldError(path, "is not text")
+
+
+def required_text(value: Any, path: str) -> str:
+    """Text that says something."""
+    if type(value) is str and value:
+        return value
+    raise FieldError(path, "is missing" if value is None else "is empty" if value == "" else "is not text")
+
+
+def number(value: Any, path: str) -> float | None:
+    """A number or nothing; true and "1" are no numbers."""
+    if value is None:
+        return None
+    if type(value) is not float and type(value) is not int:
+        raise FieldError(path, "is not a number")
+    if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise FieldError(path, "is too large")
+    return float(value)
+
+
+def amount(value: Any, path: str) -> float | None:
+    """A number of at least 0, or nothing."""
+    found = number(value, path)
+    if found is not None and found < 0:
+        raise FieldError(path, "is negative")
+    return found
+
+
+def whole(value: Any, path: str) -> int | None:
+    """A whole number or nothing."""
+    if value is None:
+        return None
+    if type(value) is not int and not (type(value) is float and value.is_integer()):
+        raise FieldError(path, "is not a whole number")
+    if not -LARGEST_COUNT <= value <= LARGEST_COUNT:
+        raise FieldError(path, "is too large")
+    return int(value)
+
+
+def count(value: Any, path: str) -> int | None:
+    """A whole number of at least 0, or nothing."""
+    found = whole(value, path)
+    if found is not None and found < 0:
+        raise FieldError(path, "is negative")
+    return found
+
+
+def flag(value: Any, path: str) -> bool | None:
+    """True, false or nothing."""
+    if value is None or type(value) is bool:
+        return value
+    raise FieldError(path, "is neither true nor false")
+
+
+def mapping(value: Any, path: str) -> dict[str, Any]:
+    """An object; nothing is an empty one."""
+    if value is None:
+        return {}
+    if type(value) is dict:
+        return value
+    raise FieldError(path, "is not an object")
+
+
+def listing(value: Any, path: str) -> list[Any]:
+    """A list; nothing is an empty one."""
+    if value is None:
+        return []
+    if type(value) is list:
+        return value
+    raise FieldError(path, "is not a list")
+
+
+def identifier(value: Any, path: str) -> str | None:
+    """An id as text of at most 512 characters, or nothing; a number becomes its decimal text."""
+    if value is None:
+        return None
+    if type(value) is int or type(value) is float:
+        value = _decimal(value)
+    if type(value) is not str:
+        raise FieldError(path, "is neither text nor a number")
+    if not value:
+        raise FieldError(path, "is empty")
+    if len(value) > MAX_ID_LENGTH:
+        raise FieldError(path, f"is longer than {MAX_ID_LENGTH} characters")
+    return value
+
+
+def time(value: Any, path: str) -> str | None:
+    """A time as RFC 3339 in UTC, or nothing; a time without zone is taken as UTC."""
+    found = text(value, path)
+    if found is None or UTC_TIME.fullmatch(found):
+        return found
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(found)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise FieldError(path, "is no RFC 3339 time") from None
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def milliseconds_between(started: str | None, ended: str | None) -> float | None:
+    """From one time to the other; None where either is unknown or they stand in the wrong order."""
+    if started is None or ended is None:
+        return None
+    from datetime import datetime
+
+    try:
+        seconds = (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
+    except ValueError:
+        return None
+    return round(seconds * 1000, 6) if seconds >= 0 else None
+
+
+def keys_of(value: Any) -> str:
+    """What stands in a value, for an error that says what was found instead."""
+    if isinstance(value, dict):
+        names = ", ".join(f"`{shown(key)}`" for key in list(value)[:8])
+        return f"an object with {names}" if names else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {keys_of(value[0])}" if value and isinstance(value[0], dict) else "a list"
+    return "text" if isinstance(value, str) else "a single value"
+
+
+def _decimal(value: float) -> str:
+    if type(value) is int:
+        return str(value)
+    from decimal import Decimal
+
+    return str(int(value)) if value.is_integer() else format(Decimal(repr(value)), "f")

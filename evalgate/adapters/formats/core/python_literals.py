@@ -1,0 +1,109 @@
+"""Values that a recorder wrote as text: JSON in a string, Python literals, the fields of a Python object."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evalgate.adapters.formats.core import strict_json
+from evalgate.errors import TraceError
+
+MOST_CHARS = 1 << 18
+LARGEST_INT = 1 << 63
+HALF_PAIR = re.compile("[\ud800-\udfff]")
+OPENERS = ("{", "[", "(")
+CLOSERS = {"{": "}", "[": "]", "(": ")", "<": ">"}
+FIELD = re.compile(r"([A-Za-z_]\w{0,63})=")
+LITERAL = re.compile(
+    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|([{\[(<])|([}\])>])|[^'"{}\[\]()<>\s]+|['"\s]""", re.DOTALL
+)
+
+
+def unwrapped(value: Any) -> Any:
+    """What a text holds: JSON (also JSON in a JSON string), else a Python literal, else the text itself.
+
+    Text that is no list, object or quoted text stays text: "5" and "true" are what somebody said.
+    """
+    for _ in range(2):
+        if type(value) is not str or not value.lstrip().startswith(("{", "[", '"')):
+            break
+        encoded = value.encode("utf-8", "surrogatepass")
+        try:
+            found = strict_json.decode(encoded)
+            strict_json.require_shallow(found)
+        except TraceError:
+            if strict_json.decode_leniently(encoded) is not None:
+                return value  # JSON that says two things at once, or too deep
+            break
+        value = found
+    if type(value) is str and value.lstrip().startswith(OPENERS):
+        found = literal(value)
+        return value if found is None else found
+    return value
+
+
+def literal(text: str) -> Any:
+    """A Python literal as JSON would hold it, None where it is none or longer than 256 KiB."""
+    if len(text) > MOST_CHARS:
+        return None
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _plain(ast.literal_eval(text.strip()), strict_json.MAX_DEPTH)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def object_fields(text: str) -> dict[str, Any] | None:
+    """The fields of a Python object written as `role='user' content='hi' ...`, None for other text.
+
+    A value that is no literal (an object within the object) is left out.
+    """
+    if len(text) > MOST_CHARS:
+        return None
+    found: dict[str, Any] = {}
+    place = 0
+    while place < len(text):
+        field = FIELD.match(text, place)
+        if field is None:
+            return None
+        end = _end_of_value(text, field.end())
+        written = text[field.end() : end]
+        value = None if written == "None" else literal(written)
+        if value is not None or written == "None":
+            found[field[1]] = value
+        place = end + 1
+    return found or None
+
+
+def _end_of_value(text: str, place: int) -> int:
+    """Where a value ends: at the first space outside of quotes and brackets."""
+    open_brackets: list[str] = []
+    while place < len(text):
+        token = LITERAL.match(text, place)
+        if token is None or (token[0].isspace() and not open_brackets):
+            return place
+        if token[2]:
+            open_brackets.append(CLOSERS[token[2]])
+        elif token[3] and open_brackets and open_brackets[-1] == token[3]:
+            open_brackets.pop()
+        place = token.end()
+    return place
+
+
+def _plain(value: Any, levels: int) -> Any:
+    """The value with lists for tuples and text for keys; raises ValueError for what JSON can't hold."""
+    if value is None or type(value) is bool or (type(value) is str and not HALF_PAIR.search(value)):
+        return value
+    if type(value) is int and -LARGEST_INT <= value < LARGEST_INT:
+        return value
+    if type(value) is float and value - value == 0:
+        return value
+    if levels and type(value) is dict:
+        return {_plain(str(key), 0): _plain(item, levels - 1) for key, item in value.items()}
+    if levels and type(value) in (list, tuple):
+        return [_plain(item, levels - 1) for item in value]
+    raise ValueError

@@ -1,0 +1,163 @@
+"""JSON as the gate accepts it: one value a key, finite numbers, whole characters, at most 64 levels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evalgate.errors import TraceError
+from evalgate.measures.values.json_values import cut
+
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
+MAX_DEPTH = 64
+SMALL = 500_000
+"""Bytes of a text that any bound on memory has room for."""
+SHOWN_CHARS = 40
+CONTAINERS = frozenset({dict, list})
+
+
+def decode(data: bytes) -> Any:
+    """The value of a JSON text; raises TraceError that says what is wrong and where, never quoting the text.
+
+    Depth is not looked at: see `require_shallow`.
+    """
+    if len(data) > SMALL:
+        from evalgate.adapters.formats.core import low_memory_json  # most records are small
+
+        if not low_memory_json.has_room(len(data)):
+            return _decode_sparingly(data)
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise TraceError(_why(data, error)) from None
+    _require_unique_keys(data, value)
+    return value
+
+
+def _decode_sparingly(data: bytes) -> Any:
+    import json
+
+    from evalgate.adapters.formats.core import low_memory_json
+
+    try:
+        return low_memory_json.read(data, _unique)
+    except json.JSONDecodeError as error:
+        raise TraceError(_why(data, error)) from None
+
+
+def is_complete(data: bytes) -> bool:
+    """True for a whole JSON value; whether it keeps the stricter rules is told by `decode`."""
+    if len(data) > SMALL:
+        from evalgate.adapters.formats.core import low_memory_json
+
+        if not low_memory_json.has_room(len(data)):
+            return low_memory_json.is_complete(data)
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def decode_leniently(data: bytes) -> Any:
+    """What can still be read of a text that `decode` refused; None where nothing can.
+
+    A key that stands twice with different values is left out: either of them could be meant.
+    """
+    import json
+
+    try:
+        return json.loads(data, object_pairs_hook=_undisputed)
+    except (ValueError, RecursionError):
+        return None
+
+
+def require_shallow(value: Any, above: int = 0) -> None:
+    """Raises TraceError where lists and objects lie over 64 levels deep, `above` of them around the value."""
+    if type(value) is dict and CONTAINERS.isdisjoint(map(type, value.values())):
+        return  # flat, as nearly all arguments are
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_DEPTH - above):
+        if not level:
+            return
+        level = [
+            child
+            for node in level
+            for child in (node.values() if type(node) is dict else node)
+            if type(child) in CONTAINERS
+        ]
+    if level:
+        raise TraceError(f"lists and objects lie more than {MAX_DEPTH} levels deep")
+
+
+def shown(text: str) -> str:
+    """A stranger's word, fit for one line of an error: short and printable."""
+    plain = "".join(char if char.isprintable() else "?" for char in cut(text, SHOWN_CHARS))
+    return plain if len(text) <= SHOWN_CHARS else f"{plain}..."
+
+
+def _require_unique_keys(data: bytes, value: Any) -> None:
+    """Two bounds that hold only without duplicates are tried before the slow way.
+
+    Equal bytes prove it at once. Else colons are counted: dropping a key drops its colon, and no colon can
+    appear in its place as long as none is written as an escape.
+    """
+    try:
+        again = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # deeper than it can write
+        require_shallow(value)
+        raise
+    if again == data or _has_as_many_colons(data, again):
+        return
+    import json
+
+    json.loads(data, object_pairs_hook=_unique)
+
+
+def _has_as_many_colons(data: bytes, again: bytes) -> bool:
+    return data.count(b":") == again.count(b":") and (b"\\u003" not in data or _has_no_hidden_colon(data))
+
+
+def _has_no_hidden_colon(data: bytes) -> bool:
+    return b"\\u003a" not in data and b"\\u003A" not in data
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise TraceError(f"the key `{shown(key)}` stands twice in one object")
+            seen.add(key)
+    return found
+
+
+def _undisputed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        for key, value in pairs:
+            if key in found and found[key] is not value and found[key] != value:
+                del found[key]
+    return found
+
+
+def _why(data: bytes, error: JSONDecodeError) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as broken:
+        return f"byte {broken.start + 1} is not UTF-8"
+    place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+    rest = text[error.pos : error.pos + 12]
+    if not text[error.pos :].strip():
+        return f"the JSON ends too early, at {place}"
+    if rest.lstrip("-").startswith(("NaN", "Inf")):
+        return f"NaN and Infinity are no JSON, at {place}"
+    if rest.startswith("\\u"):
+        return f"half a surrogate pair, at {place}"
+    if rest.lstrip("-")[:1].isdigit() and "infinity" in error.msg:
+        return f"a number is too large, at {place}"
+    return f"no valid JSON, at {place}"

@@ -1,0 +1,157 @@
+"""Tokens, cost, latency and scores of a trace, in the words of those who record them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    mapping,
+    number,
+    required_text,
+)
+from evalgate.adapters.formats.core.strict_json import shown
+from evalgate.models.trace.trace import (
+    Cost,
+    Evaluation,
+    Latency,
+    Usage,
+    Warning_,
+    unknown_cost,
+    unknown_usage,
+)
+
+FINISH_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_call": "tool_calls",
+    "tool-calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "refusal": "content_filter",
+    "safety": "content_filter",
+}
+
+
+def finish_reason(recorded: str | None) -> str | None:
+    """One word for what providers call differently; a word nobody knows stays as it is."""
+    if recorded is None:
+        return None
+    lower = recorded.lower()
+    if lower in {"stop", "tool_calls", "length", "content_filter"}:
+        return lower
+    return FINISH_REASONS.get(lower, recorded)
+
+
+def provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
+    """Both of a model that is named `provider/model`."""
+    if not isinstance(recorded, str):
+        return None, None
+    provider, slash, model = recorded.partition("/")
+    return (provider, model) if slash and provider and model else (None, recorded)
+
+
+def provider_usage(value: Any, path: str) -> Usage:
+    """Usage as model providers spell it (`prompt_tokens` or `input_tokens`)."""
+    usage = unknown_usage()
+    if value is None:
+        return usage
+    found = mapping(value, path)
+    usage["input_tokens"] = _either(found, "prompt_tokens", "input_tokens", path)
+    usage["output_tokens"] = _either(found, "completion_tokens", "output_tokens", path)
+    if found.get("prompt_tokens_details") is not None:
+        cached = mapping(found["prompt_tokens_details"], f"{path}.prompt_tokens_details")
+        usage["cache_read_input_tokens"] = count(
+            cached.get("cached_tokens"), f"{path}.prompt_tokens_details.cached_tokens"
+        )
+    if found.get("completion_tokens_details") is not None:
+        thought = mapping(found["completion_tokens_details"], f"{path}.completion_tokens_details")
+        usage["reasoning_output_tokens"] = count(
+            thought.get("reasoning_tokens"), f"{path}.completion_tokens_details.reasoning_tokens"
+        )
+    total = count(found.get("total_tokens"), f"{path}.total_tokens")
+    usage["total_tokens"] = total if total is not None else total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def total_tokens(usage: Usage) -> int | None:
+    """Input and output together, where both are known."""
+    tokens_in, tokens_out = usage["input_tokens"], usage["output_tokens"]
+    return None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
+
+
+def summed(usages: list[Usage]) -> Usage:
+    """The usage of several model calls together; a part that one of them does not tell is unknown."""
+    if not usages:
+        return unknown_usage()
+    total = unknown_usage()
+    total["input_tokens"] = _sum([usage["input_tokens"] for usage in usages])
+    total["output_tokens"] = _sum([usage["output_tokens"] for usage in usages])
+    total["cache_read_input_tokens"] = _sum([usage["cache_read_input_tokens"] for usage in usages])
+    total["cache_write_input_tokens"] = _sum([usage["cache_write_input_tokens"] for usage in usages])
+    total["reasoning_output_tokens"] = _sum([usage["reasoning_output_tokens"] for usage in usages])
+    total["total_tokens"] = total_tokens(total)
+    total["source"] = "inference_sum"
+    return total
+
+
+def recorded_cost(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warning_]]:
+    """A recorded cost in US dollars. 0 beside tokens says that the recorder did not know the price."""
+    usd = amount(value, path)
+    if usd is None:
+        return unknown_cost(), []
+    if usd == 0 and (usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"]):
+        said = "a cost of 0 beside metered tokens is taken as unknown"
+        return unknown_cost(), [{"code": "zero_cost", "message": said, "where": path}]
+    return {"usd": usd, "source": "recorded"}, []
+
+
+def recorded_seconds(value: Any, path: str) -> Latency:
+    """A recorded duration, given in seconds."""
+    seconds = amount(value, path)
+    if seconds is None:
+        return {"total_ms": None, "source": "none"}
+    return {"total_ms": milliseconds(seconds), "source": "recorded"}
+
+
+def milliseconds(seconds: float) -> float:
+    """Seconds as milliseconds, without the noise of binary fractions (1.001 s is 1001 ms)."""
+    exact = seconds * 1000
+    return exact if exact.is_integer() else round(exact, 6)
+
+
+def recorded_scores(value: Any, path: str) -> list[Evaluation]:
+    """A map from score name to number."""
+    return [evaluation(name, score, f"{path}.{shown(name)}") for name, score in mapping(value, path).items()]
+
+
+def evaluation(name: str, score: Any, path: str) -> Evaluation:
+    """One imported score; raises FieldError where it is no number."""
+    return {
+        "name": required_text(name, path),
+        "score_value": number(score, path),
+        "score_label": None,
+        "explanation": None,
+        "source": None,
+    }
+
+
+def _either(found: dict[str, Any], first: str, second: str, path: str) -> int | None:
+    one, other = found.get(first), found.get(second)
+    if one is not None:
+        one = count(one, f"{path}.{first}")
+    if other is not None:
+        other = count(other, f"{path}.{second}")
+    if one is not None and other is not None and one != other:
+        raise FieldError(f"{path}.{first}", f"and `{second}` differ")
+    return other if one is None else one
+
+
+def _sum(parts: list[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None

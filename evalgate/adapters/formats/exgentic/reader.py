@@ -1,0 +1,254 @@
+"""Exgentic sessions: a line a step in `trajectory.jsonl`, the outcome in the `results.json` beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation
+from evalgate.adapters.formats.core.build.raw_message import written
+from evalgate.adapters.formats.core.build.run_end import ends_the_run, handed_in, incomplete, missing_results
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    flag,
+    identifier,
+    listing,
+    mapping,
+    required_text,
+    text,
+    whole,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    evaluation,
+    provider_and_model,
+    recorded_seconds,
+    total_tokens,
+)
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import Trace
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.trace.trace import ErrorInfo, Message, ToolCall
+
+NO_SESSION = ""
+SPEAK = "message"
+FINISHING = frozenset({"finish", "submit"})
+ANSWERS = ("answer", "exact_answer", "summary", "message", "content", "result")
+"""What benchmarks call the argument of the finishing action that holds the answer."""
+CUT_OFF = frozenset({"unfinished", "limit_reached", "cancelled"})
+MOST_OFF = 0.01
+
+
+@dataclass(slots=True)
+class Session:
+    """The steps of one session and its outcome, as far as each was found."""
+
+    steps: list[Any] = field(default_factory=list)
+    outcome: dict[str, Any] = field(default_factory=dict)
+
+
+def split(documents: list[Any]) -> Sequence[Session]:
+    """The sessions of files that belong together, in the order of their first lines."""
+    sessions: dict[str, Session] = {}
+    for document in documents:
+        session = sessions.setdefault(_key(document), Session())
+        if isinstance(document, dict) and "event" not in document:
+            session.outcome = document
+        else:
+            session.steps.append(document)
+    return list(sessions.values())
+
+
+def join_keys(documents: Sequence[Any]) -> Iterable[str]:
+    """The sessions that a file tells of."""
+    return set(map(_key, documents)) - {NO_SESSION}
+
+
+def _key(document: Any) -> str:
+    """What belongs to no session is kept together, to be told as damaged."""
+    named = document.get("session_id") if isinstance(document, dict) else None
+    return named if isinstance(named, str) else NO_SESSION
+
+
+def build(session: Session) -> Trace:
+    """One session. Costs of steps are running totals."""
+    if not session.steps:
+        raise TraceError(
+            "this is the outcome of a session only: name its trajectory.jsonl in the glob as well"
+        )
+    events = _Steps()
+    for number, step in enumerate(session.steps):
+        require_shallow(step)
+        try:
+            required_text(mapping(step, "").get("session_id"), "session_id")
+            events.add(step)
+        except FieldError as error:
+            raise error.under(f"step {number}") from None
+    events.end()
+    conversation = events.conversation
+    if not conversation.messages:
+        raise TraceError("no step of the session says or does anything")
+    known = [*session.steps, session.outcome]
+    trace = Trace(
+        session.steps[0]["session_id"],
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        scenario_id=identifier(_task(known), "task_id"),
+        agent={"framework": "exgentic"},
+        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+    )
+    if events.answer is not None:
+        handed_in(trace, *events.answer)
+    require_shallow(session.outcome)
+    _add_outcome(trace, session.outcome, finished=events.finished)
+    _add_cost(trace, session)
+    return trace
+
+
+def identify(session: Session) -> Identity:
+    """The benchmark's task."""
+    return identity(_task([*session.steps, session.outcome]), None)
+
+
+def _task(known: list[Any]) -> Any:
+    """Old files call it `task_key` and leave it empty in steps."""
+    objects = [document for document in known if isinstance(document, dict)]
+    found = (document.get(key) for document in objects for key in ("task_id", "task_key"))
+    return next((value for value in found if value is not None and value != ""), None)
+
+
+class _Steps:
+    """Steps on their way into a conversation."""
+
+    def __init__(self) -> None:
+        self.conversation = Conversation()
+        self.answer: tuple[str, Message] | None = None
+        self.finished = False
+        self._invalid: dict[int, tuple[ToolCall, ErrorInfo]] = {}
+
+    def end(self) -> None:
+        """Actions that were held invalid, and of which nothing says they were carried out, have failed."""
+        for call, error in self._invalid.values():
+            call["status"], call["error"] = "error", error
+
+    def add(self, step: dict[str, Any]) -> None:
+        """One line: what the agent did, or what came of it."""
+        if step.get("event") == "action" or (step.get("action") and not step.get("observation")):
+            action = mapping(step.get("action"), "action")
+            several = listing(action.get("actions"), "action.actions")
+            actions = [mapping(each, "action.actions") for each in several] or ([action] if action else [])
+            if actions:
+                self._act(actions)
+        else:
+            observation = mapping(step.get("observation"), "observation")
+            several = listing(observation.get("observations"), "observation.observations")
+            for each in several or [observation]:
+                self._observe(mapping(each, "observation"))
+
+    def _act(self, actions: list[dict[str, Any]]) -> None:
+        """Actions of one step were made at once. To speak to the user is no call of a tool."""
+        names = [required_text(action.get("name"), "action.name") for action in actions]
+        message = self.conversation.say("assistant", None)
+        for name, action in zip(names, actions, strict=True):
+            recorded = action.get("arguments")
+            content = recorded.get("content") if isinstance(recorded, dict) else None
+            if name == SPEAK and isinstance(content, str):
+                message["content"] = "\n".join(filter(None, (message["content"], content)))
+            else:
+                self._call(message, name, action)
+
+    def _call(self, message: Message, name: str, action: dict[str, Any]) -> None:
+        action_id = text(action.get("id"), "action.id")
+        call = self.conversation.call(message, action_id, name, read_arguments(action.get("arguments")))
+        validation = mapping(action.get("validation"), "action.validation")
+        if flag(validation.get("valid"), "action.validation.valid") is False:
+            error = text(validation.get("error"), "action.validation.error")
+            self._invalid[call["index"]] = (call, {"type": "invalid_action", "message": error})
+        if name in FINISHING:
+            self.finished = True
+            ends_the_run(call)
+            arguments = call["arguments"] if isinstance(call["arguments"], dict) else {}
+            answers = (arguments.get(key) for key in ANSWERS)
+            said = next((answer for answer in answers if isinstance(answer, str) and answer), None)
+            self.answer = (said, message) if said else None
+
+    def _observe(self, observation: dict[str, Any]) -> None:
+        result = observation.get("result")
+        actions = listing(observation.get("invoking_actions"), "observation.invoking_actions")
+        causes = [mapping(action, "observation.invoking_actions") for action in actions]
+        called = [cause for cause in causes if cause.get("name") != SPEAK]
+        if called:
+            for cause in called:
+                self._answer(text(cause.get("id"), "observation.invoking_actions.id"), result)
+        elif result is not None:
+            said = result.get("message") if isinstance(result, dict) else result
+            self.conversation.say("user", said if isinstance(said, str) else written(result))
+
+    def _answer(self, action_id: str | None, result: Any) -> None:
+        shown = result if result is None or isinstance(result, str) else written(result)
+        _, call = self.conversation.answer(action_id, None, shown)
+        if call is not None:
+            call["result"] = result
+            if isinstance(result, dict):
+                call["exit_code"] = whole(result.get("returncode"), "observation.result.returncode")
+            if _is_done(result):
+                self._invalid.pop(call["index"], None)
+
+
+def _is_done(result: Any) -> bool:
+    """True for what only a tool that did its work returns: an action held invalid may be carried out."""
+    return bool(result) and isinstance(result, list | dict) and "error" not in result
+
+
+def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> None:
+    trace.latency = recorded_seconds(outcome.get("execution_time"), "execution_time")
+    score = outcome.get("score")
+    if score is not None:
+        trace.evaluations.append(evaluation("score", score, "score"))
+    success = flag(outcome.get("success"), "success")
+    if success is not None:
+        trace.evaluations.append(evaluation("success", float(success), "success"))
+    ended = text(outcome.get("status"), "status")
+    is_finished = flag(outcome.get("is_finished"), "is_finished")
+    if ended == "error":
+        trace.status, trace.error = "error", {"type": "error", "message": None}
+    elif ended in CUT_OFF or is_finished is False:
+        incomplete(trace, f"the session ended as {ended or 'unfinished'}")
+    elif finished or is_finished:
+        trace.finish_reason = "stop"
+
+
+def _add_cost(trace: Trace, session: Session) -> None:
+    """What the outcome says counts, else the last step's running total; 0 is a model without a price."""
+    reports = mapping(session.outcome.get("cost_reports"), "cost_reports")
+    report = mapping(reports.get("agent"), "cost_reports.agent")
+    trace.provider, trace.model = provider_and_model(
+        text(report.get("model_name"), "cost_reports.agent.model_name")
+    )
+    usage = trace.usage
+    usage["input_tokens"] = count(report.get("input_tokens"), "cost_reports.agent.input_tokens")
+    usage["output_tokens"] = count(report.get("output_tokens"), "cost_reports.agent.output_tokens")
+    usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "none" if usage["total_tokens"] is None else "recorded_total"
+    running = amount(session.steps[-1].get("agent_cost"), "agent_cost")
+    total = amount(session.outcome.get("agent_cost"), "agent_cost")
+    usd = running if total is None else total
+    if usd == 0:
+        said = "a cost of 0 is taken as unknown: a model without a price costs 0"
+        trace.warnings.append({"code": "zero_cost", "message": said, "where": "agent_cost"})
+    elif usd is not None:
+        trace.cost = {"usd": usd, "source": "recorded"}
+    if running and total and abs(running - total) > MOST_OFF * max(running, total):
+        said = f"the session's cost {total:g} is not the {running:g} that its last step tells"
+        trace.warnings.append({"code": "total_mismatch", "message": said, "where": "agent_cost"})
+
+
+READER = Reader(build=build, identify=identify, split=split, join_keys=join_keys)

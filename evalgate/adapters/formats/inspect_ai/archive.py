@@ -1,0 +1,80 @@
+"""Inspect's `.eval` archives: a zip with the settings of a run and a member for each sample."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.adapters.formats.core.read_limits import TraceLimits
+
+HEADER = "header.json"
+START = "_journal/start.json"
+SAMPLE = re.compile(r"samples/(.{1,600})_epoch_(\d{1,9})\.json", re.DOTALL)
+CHUNKED = re.compile(r"samples/.+/sample\.json", re.DOTALL)
+MAX_ENTRIES = 20_000
+ZSTANDARD = 93
+DUMP = "write it as JSON with `inspect log dump` and give that"
+
+
+class Member(NamedTuple):
+    """A sample that is still packed."""
+
+    archive: SafeZip
+    name: str
+    id: str
+    epoch: int
+    most: int
+
+    def read(self) -> Any:
+        """The sample; raises TraceError. Only one at a time is in memory."""
+        try:
+            data = self.archive.read(self.name, self.most)
+        except ZipRefusedError as error:
+            raise TraceError(f"of the archive: {_short(error)}") from None
+        return decode(data)
+
+
+class Archive(NamedTuple):
+    """A log whose samples are read when they are built."""
+
+    header: Any
+    members: list[Member]
+
+
+def unpack(data: bytes, limits: TraceLimits) -> Iterator[Archive]:
+    """The one log of the file; raises TraceError where nothing of it can be read."""
+    try:
+        archive = SafeZip(data, limits.unpacked_file_bytes, MAX_ENTRIES)
+        names = archive.names()
+        if ZSTANDARD in archive.methods():
+            raise TraceError(f"the archive is packed with Zstandard, which is not read: {DUMP}")
+        if any(CHUNKED.fullmatch(name) for name in names):
+            raise TraceError(f"the samples of the archive lie in chunks, which are not read: {DUMP}")
+        header = decode(archive.read(HEADER if HEADER in names else START, limits.record_bytes))
+    except ZipRefusedError as error:
+        raise TraceError(f"of the archive: {_short(error)}") from None
+    found = ((name, SAMPLE.fullmatch(name)) for name in dict.fromkeys(names))
+    members = [
+        Member(archive, name, match[1], int(match[2]), limits.record_bytes)
+        for name, match in found
+        if match is not None
+    ]
+    yield Archive(header, sorted(members, key=_order))
+
+
+def _order(member: Member) -> tuple[bool, int, str, int]:
+    """Numbers as numbers: samples lie in the archive in the order in which they ended."""
+    is_number = member.id.isascii() and member.id.isdigit()
+    return not is_number, int(member.id) if is_number else 0, member.id, member.epoch
+
+
+def _short(error: ZipRefusedError) -> str:
+    text = "".join(char if char.isprintable() else "?" for char in str(error))
+    return text if len(text) <= 200 else f"...{text[-200:]}"  # noqa: PLR2004

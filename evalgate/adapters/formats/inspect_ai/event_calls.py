@@ -1,0 +1,66 @@
+"""Tool calls that only the events of an Inspect sample tell: of sub-agents, or before a history was cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import BLANK_CALL
+from evalgate.adapters.formats.core.build.raw_message import written
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import mapping, required_text, text, time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.trace.trace import ToolCall
+
+AT = "events"
+
+
+def with_others(told: list[ToolCall], ran: Iterable[dict[str, Any]]) -> list[ToolCall]:
+    """The calls that messages tell, and after each those that ran before the next and stand in no message."""
+    places: dict[tuple[str | None, str | None], int] = {}
+    for number, call in enumerate(told):
+        places[call["id"], call["name"]] = places[call["id"], None] = number
+    after: dict[int, list[ToolCall]] = {}
+    place = -1
+    for event in ran:
+        known = places.get((event["id"], text(event.get("function"), f"{AT}.function")))
+        if known is None:
+            after.setdefault(place, []).append(_call(event, told[place] if place >= 0 else None))
+        else:
+            place = max(place, known)
+    found = after.get(-1, [])
+    for number, call in enumerate(told):
+        found += [call, *after.get(number, [])]
+    for index, call in enumerate(found):
+        call["index"] = index
+    return found
+
+
+def _call(event: dict[str, Any], before: ToolCall | None) -> ToolCall:
+    value, raw, problem = read_arguments(event.get("arguments"))
+    call: ToolCall = {
+        **BLANK_CALL,
+        "turn": 1 if before is None else before["turn"],
+        "step": 1 if before is None else before["step"],
+        "id": event["id"],
+        "name": required_text(event.get("function"), f"{AT}.function"),
+        "arguments": value,
+        "arguments_raw": raw,
+        "arguments_error": problem,
+        "started_at": time(event.get("timestamp"), f"{AT}.timestamp"),
+    }
+    error = mapping(event.get("error"), f"{AT}.error")
+    result = event.get("result")
+    if result is not None:
+        shown = read_content(result, f"{AT}.result")[0] if isinstance(result, str | list) else written(result)
+        call["result"], call["result_text"], call["status"] = result, shown, "ok"
+    if error:
+        call["status"] = "error"
+        call["error"] = {
+            "type": text(error.get("type"), f"{AT}.error.type"),
+            "message": text(error.get("message"), f"{AT}.error.message") or call["result_text"],
+        }
+    return call

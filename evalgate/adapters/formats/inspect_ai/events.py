@@ -1,0 +1,142 @@
+"""The events of an Inspect sample: which model calls were the agent's, and when its work was done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.fields import (
+    amount,
+    count,
+    flag,
+    listing,
+    mapping,
+    milliseconds_between,
+    number,
+    text,
+    time,
+)
+from evalgate.adapters.formats.core.usage.usage_fields import milliseconds, total_tokens
+from evalgate.models.trace.trace import Usage, unknown_usage
+
+SCORING = frozenset({"scorer", "scorers"})
+NOT_THE_AGENT = frozenset({"grader", "judge", "scorer", "user"})
+"""Roles under which models judge, or play the user."""
+
+
+class ModelCall:
+    """One request to a model, as far as it was metered; `message_id` is that of its answer."""
+
+    def __init__(self, event: dict[str, Any]) -> None:
+        output = mapping(event.get("output"), "output")
+        choices = listing(output.get("choices"), "output.choices")
+        choice = mapping(choices[0], "output.choices[0]") if choices else {}
+        message = mapping(choice.get("message"), "output.choices[0].message")
+        self.model = text(event.get("model"), "model") or None
+        self.role = text(event.get("role"), "role")
+        self.usage = usage_of(output.get("usage"), "output.usage")
+        self.cost = cost_of(output.get("usage"), "output.usage")
+        self.has_failed = event.get("error") is not None
+        self.was_sent = event.get("cache") != "read" and not flag(event.get("pending"), "pending")
+        self.message_id = text(message.get("id"), "output.choices[0].message.id")
+        self.stop_reason = text(choice.get("stop_reason"), "output.choices[0].stop_reason")
+        seconds = amount(event.get("working_time"), "working_time")
+        if seconds is None:
+            seconds = amount(output.get("time"), "output.time")
+        self.duration_ms = None if seconds is None else milliseconds(seconds)
+        self.tools = [mapping(tool, "tools") for tool in listing(event.get("tools"), "tools")]
+
+
+class Events:
+    """What the events of one sample tell. Calls that scorers, judges and simulated users made are apart."""
+
+    def __init__(self, events: list[Any]) -> None:
+        self.own: list[ModelCall] = []
+        self.others: list[ModelCall] = []
+        self.tools: dict[str, dict[str, Any] | None] = {}
+        self.ran: list[dict[str, Any]] = []
+        self.first: str | None = None
+        self.last: str | None = None
+        self.worked_seconds: float | None = None
+        self._scoring_spans: set[str] = set()
+        self._scoring_steps = 0
+        for position, value in enumerate(events):
+            self._add(mapping(value, f"events[{position}]"))
+
+    def _add(self, event: dict[str, Any]) -> None:
+        kind = event.get("event")
+        is_scoring = self._is_scoring(kind, event)
+        at = time(event.get("timestamp"), "events.timestamp")
+        self.first = self.first or at
+        if not is_scoring:
+            self.last = at or self.last
+            worked = number(event.get("working_start"), "events.working_start")
+            self.worked_seconds = self.worked_seconds if worked is None else worked
+        if kind == "model":
+            call = ModelCall(event)
+            if call.was_sent and not (call.has_failed and call.usage is None):
+                (self.others if is_scoring or call.role in NOT_THE_AGENT else self.own).append(call)
+        elif kind == "tool" and isinstance(event.get("id"), str):
+            known = event["id"] in self.tools
+            self.tools[event["id"]] = None if known else event
+            if not is_scoring:
+                self._run(event)
+
+    def _run(self, event: dict[str, Any]) -> None:
+        """A tool's run, and in early logs those of tools that it used itself."""
+        inner = listing(event.get("events"), "events.events")
+        self.ran.append({**event, "events": None})
+        for value in inner:
+            within = mapping(value, "events.events")
+            if within.get("event") == "tool" and isinstance(within.get("id"), str):
+                self._run(within)
+
+    def _is_scoring(self, kind: Any, event: dict[str, Any]) -> bool:
+        """Scoring is a span with all that lies within it, or what stands between the ends of a step."""
+        is_scorer = event.get("type") == "scorer" or event.get("name") == "scorers"
+        if kind == "step" and is_scorer:
+            self._scoring_steps += 1 if event.get("action") == "begin" else -1
+            return True
+        span, above = event.get("span_id"), event.get("parent_id")
+        if kind == "span_begin" and isinstance(event.get("id"), str):
+            if is_scorer or (isinstance(above, str) and above in self._scoring_spans):
+                self._scoring_spans.add(event["id"])
+            span = event["id"]
+        is_within = isinstance(span, str) and span in self._scoring_spans
+        return is_within or self._scoring_steps > 0 or kind == "score"
+
+
+def duration_of(event: dict[str, Any]) -> float | None:
+    """How long a tool worked, in milliseconds."""
+    seconds = amount(event.get("working_time"), "events.working_time")
+    if seconds is not None:
+        return milliseconds(seconds)
+    started = time(event.get("timestamp"), "events.timestamp")
+    return milliseconds_between(started, time(event.get("completed"), "events.completed"))
+
+
+def usage_of(value: Any, path: str) -> Usage | None:
+    """Usage as Inspect writes it. Whether the input includes what came from caches, the total decides."""
+    found = mapping(value, path)
+    fresh = count(found.get("input_tokens"), f"{path}.input_tokens")
+    tokens_out = count(found.get("output_tokens"), f"{path}.output_tokens")
+    if fresh is None and tokens_out is None:
+        return None
+    usage = unknown_usage()
+    read = count(found.get("input_tokens_cache_read"), f"{path}.input_tokens_cache_read")
+    wrote = count(found.get("input_tokens_cache_write"), f"{path}.input_tokens_cache_write")
+    total = count(found.get("total_tokens"), f"{path}.total_tokens")
+    cached = (read or 0) + (wrote or 0)
+    if fresh is not None and cached and total != fresh + (tokens_out or 0):
+        is_apart = total == fresh + cached + (tokens_out or 0) or cached > fresh
+        fresh += cached if is_apart else 0
+    usage["input_tokens"], usage["output_tokens"] = fresh, tokens_out
+    usage["total_tokens"] = total_tokens(usage) if total is None else total
+    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, wrote
+    usage["reasoning_output_tokens"] = count(found.get("reasoning_tokens"), f"{path}.reasoning_tokens")
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def cost_of(value: Any, path: str) -> float | None:
+    """The cost in US dollars that stands with a usage."""
+    return amount(mapping(value, path).get("total_cost"), f"{path}.total_cost")

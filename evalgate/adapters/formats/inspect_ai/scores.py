@@ -1,0 +1,52 @@
+"""The scores that Inspect's scorers left in a sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import mapping, number, required_text, text
+from evalgate.adapters.formats.core.strict_json import shown
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Evaluation
+
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Correct, partially correct, incorrect, no answer: the numbers that Inspect's own metrics give them."""
+
+
+def recorded_scores(sample: dict[str, Any]) -> list[Evaluation]:
+    """One for each scorer, one for each key of a scorer that gives several."""
+    scores = mapping(sample.get("scores"), "scores")
+    if not scores and sample.get("score") is not None:
+        scores = {"score": sample["score"]}
+    found: list[Evaluation] = []
+    for name, value in scores.items():
+        path = f"scores.{shown(name)}"
+        score = mapping(value, path)
+        explanation = text(score.get("explanation"), f"{path}.explanation")
+        for label, grade in _grades(name, score.get("value")):
+            found.append(_evaluation(label, grade, explanation, path))
+    return found
+
+
+def _grades(name: str, value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [(f"{name}.{key}", inner) for key, inner in value.items()]
+    if isinstance(value, list):
+        return [(f"{name}.{place}", inner) for place, inner in enumerate(value)]
+    return [(name, value)]
+
+
+def _evaluation(name: str, grade: Any, explanation: str | None, path: str) -> Evaluation:
+    label = grade if isinstance(grade, str) else None
+    if isinstance(grade, bool):
+        grade = float(grade)
+    elif isinstance(grade, str | list | dict):
+        grade = GRADES.get(grade) if isinstance(grade, str) else None
+    return {
+        "name": required_text(name, path),
+        "score_value": number(grade, f"{path}.value"),
+        "score_label": label,
+        "explanation": explanation,
+        "source": None,
+    }

@@ -1,0 +1,35 @@
+"""LangChain messages. Entry points: `LANGCHAIN`, `reader`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.chat_shapes import first_messages, is_spoken, one_or_many
+from evalgate.adapters.formats.core.format import Format
+
+LANGCHAIN_TYPES = frozenset({"human", "ai", "tool", "system", "AIMessageChunk"})
+
+
+def is_langchain(value: Any) -> bool:
+    """True for messages of LangChain's own, or plain ones whose calls have `args`."""
+    return any(_is_langchain_message(message) for message in first_messages(value, ("messages", "output")))
+
+
+def _is_langchain_message(message: dict[str, Any]) -> bool:
+    path, kind = message.get("id"), message.get("type")
+    if isinstance(message.get("kwargs"), dict) and isinstance(path, list):
+        return bool(path) and str(path[-1]).removesuffix("Chunk").endswith("Message")
+    if "role" not in message and type(kind) is str and kind in LANGCHAIN_TYPES:
+        data = message.get("data")
+        return "content" in message or (isinstance(data, dict) and "content" in data)
+    calls = message.get("tool_calls")
+    first = calls[0] if isinstance(calls, list) and calls else None
+    return is_spoken(message) and isinstance(first, dict) and "args" in first and "function" not in first
+
+
+LANGCHAIN = Format(
+    name="langchain",
+    needs="messages of type human, ai and tool",
+    claims=one_or_many(is_langchain),
+    module="langchain.reader",
+)

@@ -1,0 +1,244 @@
+"""One Langfuse observation as a span, and what it says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import amount, count, mapping, required_text, text
+from evalgate.adapters.formats.core.python_literals import unwrapped
+from evalgate.adapters.formats.core.usage.provider_response import Answer, provider_answer
+from evalgate.adapters.formats.messages.payload import carried, exchanged
+from evalgate.adapters.formats.spans import dialects
+from evalgate.adapters.formats.spans.dialects.genai import definitions
+from evalgate.adapters.formats.spans.encodings.values import moment
+from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+from evalgate.models.trace.trace import Usage, unknown_usage
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.build.raw_message import Answered
+
+KINDS: dict[str, SpanKind] = {
+    "GENERATION": "inference",
+    "AGENT": "agent",
+    "TOOL": "tool",
+    "EMBEDDING": "excluded",
+    "EVALUATOR": "excluded",
+}
+PLAIN_USAGE = frozenset({"input", "output", "total"})
+USAGE_COLUMNS = {"input": "inputUsage", "output": "outputUsage", "total": "totalUsage"}
+FIGURE_KEY = re.compile(r"usage|token|finish_reasons")
+# One instrumentor makes a span of every event of a run: `...start-4`, `...update-11`, `...success-12`.
+EVENTS_OF = "openinference.instrumentation.beeai"
+RESULT_EVENT = ".partial_update-"
+
+
+def span_of(row: dict[str, Any]) -> Span:
+    """The observation in its place, with input, output and metadata out of their text; raises FieldError."""
+    metadata = _dict(unwrapped(row.get("metadata")))
+    attributes = _dict(unwrapped(metadata.get("attributes")))
+    scope = _dict(unwrapped(metadata.get("scope"))).get("name")
+    return Span(
+        text(row.get("traceId"), "traceId") or "",
+        required_text(row.get("id"), "id"),
+        text(row.get("parentObservationId"), "parentObservationId"),
+        text(row.get("name"), "name") or "",
+        moment(row.get("startTime"), "startTime"),
+        moment(row.get("endTime"), "endTime"),
+        {"row": row, "told": {key: _plain(key, value) for key, value in attributes.items()}},
+        scope=scope if isinstance(scope, str) else None,
+        has_failed=row.get("level") == "ERROR",
+        status_message=text(row.get("statusMessage"), "statusMessage") or None,
+    )
+
+
+def facts_of(span: Span) -> Facts:
+    """What an observation says: its own columns, and what its tracer recorded beside them."""
+    row, told = span.attributes["row"], span.attributes["told"]
+    facts = _told(span, told)
+    if facts.kind == "other":
+        facts.kind = KINDS.get(str(row.get("type")), "other")
+    if span.scope == EVENTS_OF:
+        _settle_event(facts, span)
+    outputs = unwrapped(row.get("output"))
+    if facts.kind == "other" and span.parent_id is None:
+        facts.kind = "agent"
+    elif facts.kind == "other" and _answer_of_tool(outputs, span.name) is not None:
+        facts.kind = "tool"
+    _add_messages(facts, row, outputs)
+    if facts.kind == "inference":
+        answer = provider_answer(outputs)
+        named = row.get("model") or row.get("providedModelName")
+        facts.model = answer.model or facts.model or text(named, "model")
+        facts.response_id = answer.id or facts.response_id
+        facts.finish_reason = answer.finish_reason or facts.finish_reason
+        _add_figures(facts, row, told, answer)
+    elif facts.kind == "agent":
+        facts.agent = facts.agent or span.name or None
+    if facts.kind == "tool":
+        _add_tool(facts, span, outputs)
+    return facts
+
+
+def is_estimated(row: dict[str, Any], told: dict[str, Any]) -> bool:
+    """True where the platform counted the tokens itself, since the tracer recorded none.
+
+    Its tokeniser fills input, output and total only; what came with the tracer's own attributes stands there
+    too. Nothing is known of rows without attributes: these are believed.
+    """
+    if not told or any("usage" in key or "token_count" in key for key in told):
+        return False
+    details = _dict(row.get("usageDetails"))
+    return PLAIN_USAGE.issuperset(details) and not _dict(row.get("providedCostDetails"))
+
+
+def _told(span: Span, told: dict[str, Any]) -> Facts:
+    """What the tracer's attributes say; messages are read from the columns, where they are whole."""
+    if not told:
+        return Facts("other")
+    facts = dialects.facts_of(
+        Span(span.trace_id, span.span_id, span.parent_id, span.name, attributes=told, scope=span.scope)
+    )
+    facts.input = facts.output = None
+    return facts
+
+
+def _settle_event(facts: Facts, span: Span) -> None:
+    """Of the events of one step the one that knows most stands for it."""
+    name, told = span.name, span.attributes["told"]
+    if facts.kind == "inference":
+        facts.kind = "inference" if ".start-" in name else "other"
+    elif span.parent_id is not None:
+        is_result = RESULT_EVENT in name and bool(told.get("tool.name")) and "output.value" in told
+        facts.kind = "tool" if is_result else "other"
+        facts.tool_name = told.get("tool.name") if is_result else None
+        facts.arguments = told.get("tool.parameters") if is_result else None
+
+
+def _add_messages(facts: Facts, row: dict[str, Any], outputs: Any) -> None:
+    if facts.kind not in ("inference", "agent"):
+        return
+    given, facts.tool_definitions = _without_tools(unwrapped(row.get("input")), facts.tool_definitions)
+    facts.input, facts.output = exchanged(given, outputs)
+    repeated = _dict(outputs).get("instructions")  # an answer that repeats what it was told
+    if isinstance(repeated, str):
+        facts.system = facts.system or repeated or None
+
+
+def _without_tools(given: Any, known: list[dict[str, Any]] | None) -> tuple[Any, list[dict[str, Any]] | None]:
+    """LangChain's callback writes each tool that a model may use as a message of a tool, after the others."""
+    if not isinstance(given, list):
+        return given, known
+    tools = [one["content"] for one in given if _is_definition(one)]
+    if not tools:
+        return given, known
+    return [one for one in given if not _is_definition(one)], known or definitions(tools)
+
+
+def _is_definition(message: Any) -> bool:
+    content = message.get("content") if isinstance(message, dict) and message.get("role") == "tool" else None
+    return isinstance(content, dict) and content.get("type") == "function" and "tool_call_id" not in message
+
+
+def _add_figures(facts: Facts, row: dict[str, Any], told: dict[str, Any], answer: Answer) -> None:
+    """Tokens as the provider told them, else as the platform keeps them; never those it made itself."""
+    kept = _usage(row)
+    provided = _dict(row.get("providedCostDetails")).get("total")
+    if provided == 0 and _computed_cost(row):
+        provided = None  # nobody provided one: the platform's own price counts
+    if answer.usage is not None:
+        facts.usage = answer.usage
+    elif facts.usage is None and not is_estimated(row, told):
+        facts.usage = kept
+    facts.is_metered = True
+    if provided is not None:
+        facts.cost_usd = amount(provided, "providedCostDetails.total")
+    elif facts.usage is not None and _is_same(facts.usage, kept):
+        facts.cost_usd = amount(_computed_cost(row), "totalCost")
+
+
+def _computed_cost(row: dict[str, Any]) -> Any:
+    total = _dict(row.get("costDetails")).get("total")
+    return row.get("totalCost", row.get("calculatedTotalCost")) if total is None else total
+
+
+def _is_same(usage: Usage, kept: Usage | None) -> bool:
+    """True where the platform's cost was computed from these tokens."""
+    if kept is None:
+        return False
+    parts = ("input_tokens", "output_tokens", "total_tokens")
+    return all(usage[part] == kept[part] for part in parts)  # type: ignore[literal-required]
+
+
+def _usage(row: dict[str, Any]) -> Usage | None:
+    """The row's token columns. Details lie beside input and output where only then the total is met."""
+    told = mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _columns(row)
+    known = {key: count(value, f"usageDetails.{key}") for key, value in told.items() if key != "unit"}
+    tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
+    if not any((tokens_in, tokens_out, total)):
+        return None
+    details_in = {key: value or 0 for key, value in known.items() if key.startswith(("input_", "prompt_"))}
+    details_out = {
+        key: value or 0 for key, value in known.items() if key.startswith(("output_", "completion_"))
+    }
+    usage = unknown_usage()
+    beside = sum(details_in.values()) + sum(details_out.values())
+    if beside and total == (tokens_in or 0) + (tokens_out or 0) + beside:
+        tokens_in = (tokens_in or 0) + sum(details_in.values())
+        tokens_out = (tokens_out or 0) + sum(details_out.values())
+    usage["input_tokens"], usage["output_tokens"], usage["total_tokens"] = (
+        tokens_in,
+        tokens_out or None,
+        total,
+    )
+    usage["cache_read_input_tokens"] = _detail(details_in, "cache_read", "cached_tokens")
+    usage["cache_write_input_tokens"] = _detail(details_in, "cache_creation", "cache_write")
+    usage["reasoning_output_tokens"] = _detail(details_out, "reasoning", "reasoning_tokens")
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def _columns(row: dict[str, Any]) -> dict[str, Any]:
+    """What older exports keep a column each."""
+    return {name: row[key] for name, key in USAGE_COLUMNS.items() if row.get(key) is not None}
+
+
+def _detail(details: dict[str, int], *words: str) -> int | None:
+    return next((value for key, value in details.items() if key.endswith(words)), None)
+
+
+def _add_tool(facts: Facts, span: Span, outputs: Any) -> None:
+    row = span.attributes["row"]
+    given = unwrapped(row.get("input"))
+    facts.tool_name = facts.tool_name or span.name or None
+    if facts.arguments is None:
+        facts.arguments = given
+    if facts.result is not None:
+        return
+    answered = _answer_of_tool(outputs, None)
+    if answered is not None:
+        facts.tool_call_id, facts.result = facts.tool_call_id or answered.id, answered.content
+    else:
+        facts.result = outputs if isinstance(outputs, str) else row.get("output")
+
+
+def _answer_of_tool(outputs: Any, name: str | None) -> Answered | None:
+    """A tool's message as the whole output, of the tool of that name."""
+    said = carried(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
+    if not said or len(said) != 1 or len(said[0].answers) != 1:
+        return None
+    answered = said[0].answers[0]
+    return answered if name is None or answered.name == name else None
+
+
+def _plain(key: str, value: Any) -> Any:
+    """The platform keeps every attribute as text; figures are read back."""
+    if type(value) is not str or not FIGURE_KEY.search(key):
+        return value
+    if value.isascii() and value.isdigit() and len(value) < len("1000000000000"):
+        return int(value)
+    return unwrapped(value)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

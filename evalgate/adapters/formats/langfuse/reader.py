@@ -1,0 +1,173 @@
+"""Langfuse exports: a trace and its observations, as its page and its interface give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of, written_by_people
+from evalgate.adapters.formats.core.build.raw_message import converse, written
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text, time
+from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.python_literals import unwrapped
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import evaluation, recorded_seconds
+from evalgate.adapters.formats.langfuse import is_langfuse_row, is_langfuse_trace
+from evalgate.adapters.formats.langfuse.observations import facts_of, is_estimated, span_of
+from evalgate.adapters.formats.messages.payload import carried
+from evalgate.adapters.formats.spans.assemble import build as assembled
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.spans.span import Span
+    from evalgate.models.trace.trace import Evaluation, Trace
+
+RECORDERS_OWN = frozenset({"attributes", "resourceAttributes", "scope"})
+TOLD_BY_ROWS = {"name": "traceName", "sessionId": "sessionId", "tags": "tags"}
+EXAMPLE_KEYS = ("dataset_item_id", "datasetItemId")
+
+
+class Export(NamedTuple):
+    """A trace's own row and its observations."""
+
+    trace: Any
+    rows: list[Any]
+
+
+def split(documents: list[Any]) -> Sequence[Export]:
+    """One export a trace; observations alone are gathered by the trace they name."""
+    found: list[Export] = []
+    alone: dict[str, Export] = {}
+    for item in _items(documents):
+        if is_langfuse_trace(item):
+            around = "trace" in item
+            trace = item["trace"] if around else item
+            found.append(Export({**trace, "observations": None}, item["observations"]))
+        elif is_langfuse_row(item):
+            trace_id = item["traceId"]
+            export = alone.setdefault(trace_id, Export({"id": trace_id}, []))
+            export.rows.append(item)
+            for name, key in TOLD_BY_ROWS.items():
+                if item.get(key):
+                    export.trace.setdefault(name, item[key])
+    return [*found, *alone.values()]
+
+
+def build(record: Export) -> Trace:
+    """One trace. Tokens that Langfuse counted itself are left out, and its prices for them."""
+    head = mapping(record.trace, "trace")
+    require_shallow([head, record.rows])
+    if not record.rows:
+        raise TraceError("the trace has no observations")
+    spans = []
+    for number, row in enumerate(record.rows):
+        try:
+            spans.append(span_of(mapping(row, "")))
+        except FieldError as error:
+            raise error.under(f"observations[{number}]") from None
+    _free_root(spans)
+    trace = assembled(spans, facts_of)
+    trace.trace_id = text(head.get("id"), "trace.id") or ""
+    trace.name = text(head.get("name"), "trace.name")
+    trace.conversation_id = text(head.get("sessionId"), "trace.sessionId") or trace.conversation_id
+    trace.started_at = trace.started_at or time(head.get("timestamp"), "trace.timestamp")
+    trace.tags = [tag for tag in listing(head.get("tags"), "trace.tags") if isinstance(tag, str)]
+    trace.metadata = _metadata(head)
+    mark(trace, trace.metadata, *EXAMPLE_KEYS)
+    trace.evaluations += _scores(head)
+    if trace.latency["total_ms"] is None:
+        trace.latency = recorded_seconds(head.get("latency"), "trace.latency")
+    if not trace.messages:
+        _add_outline(trace, head)
+    if trace.response["content"] is None:
+        _add_answer(trace, head)
+    _warn_of_estimates(trace, spans)
+    return trace
+
+
+def identify(record: Export) -> Identity:
+    """What the trace's metadata says."""
+    head = record.trace if isinstance(record.trace, dict) else {}
+    return marks_of(unwrapped(head.get("metadata")), *EXAMPLE_KEYS)
+
+
+def _items(documents: list[Any]) -> list[Any]:
+    items: list[Any] = []
+    for document in documents:
+        listed = document.get("data") if isinstance(document, dict) else document
+        items += listed if isinstance(listed, list) else [document]
+    return items
+
+
+def _metadata(head: dict[str, Any]) -> dict[str, Any]:
+    """What people wrote; the tracer's own attributes and its machine's names are left out."""
+    told = unwrapped(head.get("metadata"))
+    if not isinstance(told, dict):
+        return {}
+    found = {key: unwrapped(value) for key, value in told.items() if key not in RECORDERS_OWN}
+    for key in ("release", "version", "environment"):
+        if isinstance(head.get(key), str) and key not in found and head[key] != "default":
+            found[key] = head[key]
+    return written_by_people(found)
+
+
+def _scores(head: dict[str, Any]) -> list[Evaluation]:
+    """Scores of the whole trace and of its parts; a category has a label and no number."""
+    found = []
+    for number, told in enumerate(listing(head.get("scores"), "trace.scores")):
+        path = f"trace.scores[{number}]"
+        score = mapping(told, path)
+        value = score.get("value")
+        grade = evaluation(score.get("name", ""), value if not isinstance(value, str) else None, path)
+        label = score.get("stringValue") or (value if isinstance(value, str) else None)
+        grade["score_label"] = text(label, f"{path}.stringValue")
+        grade["explanation"] = text(score.get("comment"), f"{path}.comment")
+        part = score.get("observationId")
+        grade["source"] = f"observation {part}" if isinstance(part, str) else None
+        found.append(grade)
+    return found
+
+
+def _add_outline(trace: Trace, head: dict[str, Any]) -> None:
+    """Where no generation tells what was said, the trace's own input and output are all there is."""
+    said = [*(carried(head.get("input"), "user") or []), *(carried(head.get("output"), "assistant") or [])]
+    conversation = converse(said)
+    if trace.tool_calls or not said:
+        return
+    trace.messages, trace.tool_calls = conversation.messages, conversation.calls
+    trace.response = conversation.response()
+
+
+def _free_root(spans: list[Span]) -> None:
+    """A run that another program asked for names that one's span: it stands outside of the export."""
+    known = {span.span_id for span in spans}
+    above = {span.parent_id for span in spans} - known
+    if len(above) == 1:
+        for span in spans:
+            if span.parent_id in above:
+                span.parent_id = None
+
+
+def _add_answer(trace: Trace, head: dict[str, Any]) -> None:
+    """Where no model answered in words (a tool took the answer), the trace's own output is the answer."""
+    told = unwrapped(head.get("output"))
+    if isinstance(told, dict | list) and told and carried(told, "assistant") is None:
+        told = written(told)
+    if isinstance(told, str) and told.strip():
+        trace.response = {**trace.response, "content": told}
+
+
+def _warn_of_estimates(trace: Trace, spans: list[Span]) -> None:
+    estimated = 0
+    for span in spans:
+        row, told = span.attributes["row"], span.attributes["told"]
+        is_counted = row.get("type") == "GENERATION" and bool(row.get("usageDetails"))
+        estimated += is_counted and is_estimated(row, told)
+    if not estimated or trace.usage["total_tokens"] is not None:
+        return
+    said = f"{estimated} generations tell no tokens: Langfuse's own counts are guesses and left out"
+    trace.warnings.append({"code": "estimated_usage", "message": said, "where": "usage"})
+
+
+READER = Reader(build=build, identify=identify, split=split)

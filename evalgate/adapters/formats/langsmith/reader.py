@@ -1,0 +1,149 @@
+"""LangSmith runs: exported, nested or flat, and the batches its SDK sends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of, written_by_people
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, number, required_text, text
+from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow, shown
+from evalgate.adapters.formats.core.usage.usage_fields import evaluation
+from evalgate.adapters.formats.langsmith.runs import facts_of, span_of
+from evalgate.adapters.formats.spans.assemble import build as assembled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.trace.trace import Evaluation, Trace
+
+EXAMPLE_KEY = "reference_example_id"
+THREAD_KEYS = ("thread_id", "conversation_id", "session_id")
+
+
+class Tree(NamedTuple):
+    """The runs of one trace; the root is the one that runs under no other of them."""
+
+    runs: list[dict[str, Any]]
+
+    @property
+    def root(self) -> dict[str, Any]:
+        """The outermost run that began first."""
+        known = {run.get("id") for run in self.runs if isinstance(run.get("id"), str)}
+        tops = [run for run in self.runs if not _is_one_of(run.get("parent_run_id"), known)]
+        return min(tops or self.runs, key=lambda run: str(run.get("dotted_order") or run.get("start_time")))
+
+
+def split(documents: list[Any]) -> Sequence[Tree]:
+    """The runs of each trace, what a batch says later laid over what it said first."""
+    runs: dict[str, dict[str, Any]] = {}
+    for run in _flat(documents):
+        run_id = _id(run)
+        known = runs.setdefault(run_id, {"id": run_id})
+        known.update({key: value for key, value in run.items() if value is not None and key != "id"})
+    traces: dict[str, list[dict[str, Any]]] = {}
+    for run in runs.values():
+        traces.setdefault(_trace_id(run, runs), []).append(run)
+    return [Tree(found) for found in traces.values()]
+
+
+def build(record: Tree) -> Trace:
+    """One trace."""
+    for run in record.runs:
+        require_shallow({key: value for key, value in run.items() if key != "child_runs"})
+    spans = []
+    for item, run in enumerate(record.runs):
+        try:
+            spans.append(span_of(run))
+        except FieldError as error:
+            raise error.under(f"runs[{item}]") from None
+    root = record.root
+    trace = assembled(spans, facts_of)
+    metadata = _metadata(root)
+    trace.trace_id = text(root.get("trace_id"), "trace_id") or required_text(root.get("id"), "id")
+    trace.name = text(root.get("name"), "name")
+    trace.tags = [tag for tag in listing(root.get("tags"), "tags") if isinstance(tag, str)]
+    mark(trace, {**metadata, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
+    trace.metadata = written_by_people(metadata)
+    thread = next((metadata[key] for key in THREAD_KEYS if isinstance(metadata.get(key), str)), None)
+    trace.conversation_id = trace.conversation_id or thread
+    trace.evaluations += _feedback(root)
+    if root.get("end_time") is None and trace.status == "ok":
+        trace.status = "incomplete"
+    return trace
+
+
+def identify(record: Tree) -> Identity:
+    """What the root's metadata says, else the example of the data set."""
+    root = record.root
+    extra = root.get("extra")
+    metadata = extra.get("metadata") if isinstance(extra, dict) else None
+    known = metadata if isinstance(metadata, dict) else {}
+    return marks_of({**known, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
+
+
+def _flat(documents: list[Any]) -> Iterator[dict[str, Any]]:
+    """Every run, whatever it lies in: lists, batches, other runs."""
+    waiting = list(reversed(documents))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, dict) and ("id" in value or "dotted_order" in value):
+            yield value
+            children = value.get("child_runs")
+            waiting += reversed(children) if isinstance(children, list) else []
+        elif isinstance(value, dict):
+            waiting += [value.get(key) for key in ("runs", "patch", "post") if value.get(key) is not None]
+
+
+def _id(run: dict[str, Any]) -> str:
+    """The id; a patch may leave it to the last part of `dotted_order`."""
+    run_id = run.get("id")
+    if isinstance(run_id, str) and run_id:
+        return run_id
+    return str(run.get("dotted_order")).rpartition(".")[2].partition("Z")[2]
+
+
+def _trace_id(run: dict[str, Any], runs: dict[str, dict[str, Any]]) -> str:
+    """The trace's id; of runs that don't tell it, the id of the run above all others."""
+    seen: set[str] = set()
+    while not isinstance(run.get("trace_id"), str):
+        parent = run.get("parent_run_id")
+        if not isinstance(parent, str) or parent not in runs or parent in seen:
+            return str(run["id"])
+        seen.add(parent)
+        run = runs[parent]
+    return str(run["trace_id"])
+
+
+def _is_one_of(value: Any, known: set[str | None]) -> bool:
+    return isinstance(value, str) and value in known
+
+
+def _metadata(root: dict[str, Any]) -> dict[str, Any]:
+    return mapping(mapping(root.get("extra"), "extra").get("metadata"), "extra.metadata")
+
+
+def _feedback(root: dict[str, Any]) -> list[Evaluation]:
+    """What people and evaluators said of the run: one by one, or their average by name."""
+    found: list[Evaluation] = []
+    for item, told in enumerate(listing(root.get("feedback"), "feedback")):
+        path = f"feedback[{item}]"
+        one = mapping(told, path)
+        score = one.get("score")
+        grade = evaluation(one.get("key", ""), float(score) if isinstance(score, bool) else score, path)
+        value = one.get("value")
+        grade["score_label"] = value if isinstance(value, str) else None
+        grade["explanation"] = text(one.get("comment"), f"{path}.comment")
+        found.append(grade)
+    stats = {} if found else mapping(root.get("feedback_stats"), "feedback_stats")
+    for name, told in stats.items():
+        path = f"feedback_stats.{shown(name)}"
+        average = number(mapping(told, path).get("avg"), f"{path}.avg")
+        if average is not None:
+            found.append(evaluation(name, average, path))
+    return found
+
+
+READER = Reader(build=build, identify=identify, split=split)

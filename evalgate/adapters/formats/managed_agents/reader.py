@@ -1,0 +1,295 @@
+"""Sessions of Claude managed agents: their events, listed or streamed, bare or as a client received them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation
+from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, add
+from evalgate.adapters.formats.core.build.run_end import missing_results
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    count,
+    flag,
+    identifier,
+    listing,
+    mapping,
+    milliseconds_between,
+    required_text,
+    text,
+    time,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
+from evalgate.adapters.formats.managed_agents import session_event
+from evalgate.models.trace.trace import LlmCall, Trace, Usage, unknown_usage
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SCENARIO_KEY = "evalgate.scenario.id"
+TRIAL_KEY = "evalgate.trial"
+ANSWERED_BY = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
+
+
+@dataclass(slots=True)
+class Session:
+    """What is known while the events are gone through."""
+
+    conversation: Conversation = field(default_factory=Conversation)
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    started: dict[str, str | None] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    speaking: Said | None = None
+    model: str | None = None
+    first: str | None = None
+    last: str | None = None
+    stop: str | None = None
+    error: dict[str, Any] | None = None
+
+    def flush(self) -> None:
+        """Ends the response of the model that is being told."""
+        if self.speaking is not None:
+            add(self.conversation, self.speaking)
+        self.speaking = None
+
+    def assistant(self, event: dict[str, Any]) -> Said:
+        """The response of the model that the event belongs to."""
+        if self.speaking is None:
+            self.speaking = Said("assistant", model=self.model, timestamp=_moment(event))
+        return self.speaking
+
+
+def split(documents: list[Any]) -> Sequence[Any]:
+    """All events are one session; what a client sent is left to the stream, which tells it again."""
+    values: list[Any] = []
+    for document in documents:
+        listed = document.get("data") if isinstance(document, dict) else None
+        if isinstance(listed, list):
+            values += listed
+        elif isinstance(document, list) and session_event(document) is None and not _is_sent(document):
+            values += document
+        else:
+            values.append(document)
+    return [values]
+
+
+def build(record: Any) -> Trace:
+    """One session. Events tell neither cost nor what the model thought."""
+    require_shallow(record)
+    events = [found for found in map(session_event, record) if found is not None]
+    head = next((event for event in events if event["type"] == "session"), {})
+    agent = mapping(head.get("agent"), "agent")
+    session = Session(model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id"))
+    for number, event in enumerate(events):
+        try:
+            _go_through(session, event)
+        except FieldError as error:
+            raise error.under(f"events[{number}]") from None
+    session.flush()
+    trace = _trace(session)
+    _add_settings(trace, head, agent)
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """What the session's metadata says."""
+    events = (session_event(value) for value in record)
+    for event in events:
+        known = event.get("metadata") if event is not None and event["type"] == "session" else None
+        if isinstance(known, dict):
+            return identity(known.get(SCENARIO_KEY), known.get(TRIAL_KEY))
+    return None, None
+
+
+def _go_through(session: Session, event: dict[str, Any]) -> None:
+    handle = HANDLERS.get(event["type"], _tool_use if event["type"].endswith("_tool_use") else None)
+    if event["type"] != "session":
+        moment = _moment(event)
+        session.first = session.first or moment
+        session.last = moment or session.last
+    if handle is not None:
+        handle(session, event)
+
+
+def _user_message(session: Session, event: dict[str, Any]) -> None:
+    session.flush()
+    content, parts = read_content(event.get("content"), "content")
+    add(session.conversation, Said("user", content, timestamp=_moment(event), parts=parts))
+
+
+def _agent_message(session: Session, event: dict[str, Any]) -> None:
+    content, parts = read_content(event.get("content"), "content")
+    said = session.assistant(event)
+    said.content = content if said.content is None else f"{said.content}\n{content or ''}"
+    said.parts = [*(said.parts or []), *parts] if parts else said.parts
+
+
+def _tool_use(session: Session, event: dict[str, Any]) -> None:
+    called = required_text(event.get("id"), "id")
+    name = required_text(event.get("name"), "name")
+    session.names[called] = name
+    session.assistant(event).calls.append(Asked(called, name, mapping(event.get("input"), "input")))
+
+
+def _tool_result(session: Session, event: dict[str, Any]) -> None:
+    session.flush()
+    called = next((text(event[key], key) for key in ANSWERED_BY if event.get(key) is not None), None)
+    content = _result(event.get("content"))
+    is_error = flag(event.get("is_error"), "is_error") or False
+    answered = Answered(called, session.names.get(called or ""), content, is_error)
+    add(session.conversation, Said("tool", answers=[answered], timestamp=_moment(event)))
+
+
+def _request_start(session: Session, event: dict[str, Any]) -> None:
+    session.flush()
+    session.started[str(event.get("id"))] = _moment(event)
+
+
+def _request_end(session: Session, event: dict[str, Any]) -> None:
+    session.flush()
+    conversation = session.conversation
+    began = session.started.get(str(event.get("model_request_start_id")))
+    session.llm_calls.append(
+        {
+            "index": len(session.llm_calls),
+            "turn": conversation.messages[-1]["turn"] if conversation.messages else 0,
+            "step": conversation.step,
+            "provider": "anthropic",
+            "model": session.model,
+            "response_id": None,
+            "usage": _usage(event.get("model_usage")),
+            "cost_usd": None,
+            "duration_ms": milliseconds_between(began, _moment(event)),
+            "finish_reason": None,
+        }
+    )
+
+
+def _idle(session: Session, event: dict[str, Any]) -> None:
+    session.flush()
+    reason = mapping(event.get("stop_reason"), "stop_reason")
+    session.stop = text(reason.get("type"), "stop_reason.type")
+
+
+def _running(session: Session, event: dict[str, Any]) -> None:
+    del event
+    session.stop = None
+
+
+def _failed(session: Session, event: dict[str, Any]) -> None:
+    session.flush()
+    told = mapping(event.get("error"), "error")
+    session.error = {"type": text(told.get("type"), "error.type") or event["type"].partition(".")[2]}
+    session.error["message"] = text(told.get("message"), "error.message")
+
+
+HANDLERS: dict[str, Callable[[Session, dict[str, Any]], None]] = {
+    "user.message": _user_message,
+    "user.custom_tool_result": _tool_result,
+    "agent.message": _agent_message,
+    "agent.tool_use": _tool_use,
+    "agent.mcp_tool_use": _tool_use,
+    "agent.custom_tool_use": _tool_use,
+    "agent.tool_result": _tool_result,
+    "agent.mcp_tool_result": _tool_result,
+    "span.model_request_start": _request_start,
+    "span.model_request_end": _request_end,
+    "session.status_running": _running,
+    "session.status_idle": _idle,
+    "session.status_terminated": _failed,
+    "session.error": _failed,
+}
+
+
+def _result(value: Any) -> str | None:
+    """The text of a result; a document that is text is told by its text."""
+    blocks: list[Any] = []
+    for block in listing(value, "content") if not isinstance(value, str) else [value]:
+        source = block.get("source") if isinstance(block, dict) else None
+        if isinstance(source, dict) and source.get("type") == "text":
+            blocks.append({"type": "text", "text": source.get("data")})
+        else:
+            blocks.append(block)
+    return read_content(blocks, "content")[0]
+
+
+def _usage(value: Any) -> Usage:
+    """Input with what came from the cache and went into it: the service counts these beside it."""
+    usage = unknown_usage()
+    told = mapping(value, "model_usage")
+    if not told:
+        return usage
+    read = count(told.get("cache_read_input_tokens"), "model_usage.cache_read_input_tokens")
+    written = count(told.get("cache_creation_input_tokens"), "model_usage.cache_creation_input_tokens")
+    fresh = count(told.get("input_tokens"), "model_usage.input_tokens")
+    usage["input_tokens"] = None if fresh is None else fresh + (read or 0) + (written or 0)
+    usage["output_tokens"] = count(told.get("output_tokens"), "model_usage.output_tokens")
+    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, written
+    usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def _trace(session: Session) -> Trace:
+    conversation = session.conversation
+    usage, about_usage = sum_of_calls(session.llm_calls)
+    trace = Trace(
+        "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        provider="anthropic",
+        model=session.model,
+        started_at=session.first,
+        ended_at=session.last,
+        llm_calls=session.llm_calls,
+        usage=usage,
+        warnings=[*conversation.warnings(), *missing_results(conversation.calls), *about_usage],
+    )
+    total = milliseconds_between(session.first, session.last)
+    trace.latency = {"total_ms": total, "source": "none" if total is None else "timestamps"}
+    if session.error is not None:
+        trace.status = "error"
+        trace.error = {"type": session.error["type"], "message": session.error["message"]}
+    elif session.stop in (None, "requires_action"):
+        trace.status = "incomplete"
+    trace.finish_reason = finish_reason(session.stop)
+    return trace
+
+
+def _add_settings(trace: Trace, head: dict[str, Any], agent: dict[str, Any]) -> None:
+    metadata = mapping(head.get("metadata"), "metadata")
+    trace.trace_id = text(head.get("id"), "id") or ""
+    trace.name = text(head.get("title"), "title")
+    trace.agent = {"name": text(agent.get("name"), "agent.name"), "framework": "claude-managed-agents"}
+    trace.system_instructions = text(agent.get("system"), "agent.system")
+    tools = listing(agent.get("tools"), "agent.tools")
+    trace.tool_definitions = [_tool(tool) for tool in tools if _is_named(tool)]
+    trace.scenario_id = identifier(metadata.get(SCENARIO_KEY), f"metadata.{SCENARIO_KEY}")
+    trace.trial = count(metadata.get(TRIAL_KEY), f"metadata.{TRIAL_KEY}")
+    trace.metadata = metadata
+
+
+def _is_named(tool: Any) -> bool:
+    return isinstance(tool, dict) and isinstance(tool.get("name"), str)
+
+
+def _tool(tool: dict[str, Any]) -> dict[str, Any]:
+    named = {"name": tool["name"], "description": tool.get("description")}
+    return {**named, "parameters": tool.get("input_schema"), "type": "function"}
+
+
+def _moment(event: dict[str, Any]) -> str | None:
+    return time(event.get("processed_at"), "processed_at")
+
+
+def _is_sent(value: list[Any]) -> bool:
+    return bool(value) and isinstance(value[0], str)
+
+
+READER = Reader(build=build, identify=identify, split=split)

@@ -1,0 +1,118 @@
+"""Messages in the words of OpenTelemetry's GenAI conventions: a role and typed parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, written
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
+from evalgate.adapters.formats.messages.blocks import calls_a_tool, result
+from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.python_calls import call_in
+from evalgate.adapters.formats.messages.roles import ROLES
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Role
+
+TEXT, REASONING = "text", "reasoning"
+CALLS = frozenset({"tool_call", "server_tool_call"})
+ANSWERS = frozenset({"tool_call_response", "server_tool_call_response"})
+CONTENT_KINDS = frozenset({TEXT, REASONING})
+
+
+def is_shape(value: Any) -> bool:
+    """True for a message whose parts are typed and keep what they say under `content`."""
+    if type(value) is not dict or type(value.get("role")) is not str:
+        return False
+    parts = value.get("parts")
+    return type(parts) is list and bool(parts) and all(_is_part(part) for part in parts)
+
+
+def read(value: Any) -> list[Said]:
+    """One message or a list of them; raises FieldError."""
+    messages = value if type(value) is list else [value]
+    said: list[Said] = []
+    for number, message in enumerate(messages):
+        try:
+            said += read_message(mapping(message, ""))
+        except FieldError as error:
+            raise error.under(f"[{number}]") from None
+    return said
+
+
+def read_message(recorded: dict[str, Any], unknown: Role = "assistant") -> list[Said]:
+    """One message, as several where tools answered within it; a role nobody knows is `unknown`."""
+    role = ROLES.get(required_text(recorded.get("role"), "role"), unknown)
+    reason = text(recorded.get("finish_reason"), "finish_reason")
+    spoken = Spoken(Said(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
+    for number, part in enumerate(listing(recorded.get("parts"), "parts")):
+        try:
+            _add(spoken, mapping(part, ""))
+        except FieldError as error:
+            raise error.under(f"parts[{number}]") from None
+    return spoken.messages()
+
+
+def words_of_parts(value: Any) -> str | None:
+    """The text of instructions: text parts, or text itself; None where there is none."""
+    if type(value) is str:
+        return value or None
+    parts = value if type(value) is list else []
+    words = [
+        part["content"] for part in parts if type(part) is dict and type(part.get("content")) is str
+    ] or [part for part in parts if type(part) is str]
+    return "\n".join(words) or None
+
+
+def _is_part(part: Any) -> bool:
+    if type(part) is not dict or type(part.get("type")) is not str:
+        return False
+    kind = part["type"]
+    if kind in CONTENT_KINDS:
+        return "content" in part
+    if kind in CALLS:
+        return type(part.get("name")) is str
+    return kind in ANSWERS or kind in {"blob", "file", "uri", "generic"} or "content" in part
+
+
+def _add(spoken: Spoken, part: dict[str, Any]) -> None:
+    kind = required_text(part.get("type"), "type")
+    if kind in ANSWERS:
+        spoken.answer(_answered(part, kind))
+        return
+    spoken.pause()
+    if kind == TEXT:
+        words = text(part.get("content"), "content")
+        shown = None if words is None else call_in(words)
+        if shown is not None:
+            spoken.call(shown)
+        else:
+            spoken.text(words)
+    elif kind == REASONING:
+        spoken.thought(text(part.get("content"), "content"))
+    elif kind in CALLS or calls_a_tool(part):
+        spoken.call(_asked(part, kind))
+    else:
+        spoken.other(kind)
+
+
+def _asked(part: dict[str, Any], kind: str) -> Asked:
+    given = part.get("arguments")
+    if given is None and kind == "server_tool_call":
+        told = mapping(part.get(kind), kind)
+        given = {key: value for key, value in told.items() if key != "type"}
+    return Asked(_identity(part), required_text(part.get("name"), "name"), given)
+
+
+def _answered(part: dict[str, Any], kind: str) -> Answered:
+    """The schema says `response`, its own example `result`."""
+    told = next((part[key] for key in ("response", "result", kind) if part.get(key) is not None), None)
+    content, has_failed = result(told)
+    name = text(part.get("name"), "name") or None
+    return Answered(_identity(part), name, content, has_failed)
+
+
+def _identity(part: dict[str, Any]) -> str | None:
+    """The id of a call; one of several parts is joined as JSON text."""
+    value = part.get("id")
+    return written(value) if type(value) is list else text(value, "id") or None

@@ -1,0 +1,98 @@
+"""One recorded message on its way into what was said: what follows a tool's answer is said anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.messages.seen_calls import ToldCalls
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.core.build.raw_message import Answered, Asked
+
+
+class Spoken:
+    """Gathers the blocks of one message in their order.
+
+    A message may hold a call and its answer (tools that run at the provider, parts of a user interface):
+    the answer then stands between what came before and what comes after it. `like` says who spoke.
+    """
+
+    def __init__(self, like: Said) -> None:
+        self._like = like
+        self._done: list[Said] = []
+        self._renew()
+
+    def text(self, words: str | None) -> None:
+        """Text of the message itself."""
+        if words is not None:
+            self._texts.append(words)
+            self._parts.append({"type": "text", "text": words})
+
+    def thought(self, words: str | None) -> None:
+        """What the model thought before it spoke."""
+        if words:
+            self._thoughts.append(words)
+
+    def other(self, kind: str) -> None:
+        """Something that is no text: only its kind is kept."""
+        self._parts.append({"type": kind})
+        self._has_other = True
+
+    def call(self, asked: Asked) -> None:
+        """A tool call."""
+        self._said.calls.append(asked)
+
+    def also(self, calls: Sequence[Asked]) -> None:
+        """Tool calls from a second list of the same message: those told already do not count again."""
+        before = [said for said in (*self._done, self._said) if said.calls]
+        if not before and len({asked.id for asked in calls}) == len(calls):
+            self._said.calls += calls
+            return
+        told = ToldCalls(before)
+        for asked in calls:
+            if not told.has(asked):
+                self.call(asked)
+                told.add(self._said, len(self._said.calls) - 1)
+
+    def answer(self, answered: Answered) -> None:
+        """A tool's result, of a call in this message or in an earlier one."""
+        (self._after if self._said.calls else self._said.answers).append(answered)
+
+    def pause(self) -> None:
+        """What comes now was said after the answers so far, if there are any."""
+        if self._after:
+            self._finish()
+            self._renew()
+
+    def messages(self) -> list[Said]:
+        """The message as one or several; never none. Why it ended stands with the last."""
+        if self._is_spoken() or not self._done:
+            self._finish()
+        spoken = [said for said in self._done if said.role == self._like.role]
+        if spoken:
+            spoken[-1].finish_reason = self._like.finish_reason
+        return self._done
+
+    def _is_spoken(self) -> bool:
+        return bool(self._parts or self._thoughts or self._said.calls or self._said.answers)
+
+    def _renew(self) -> None:
+        self._said = replace(self._like, calls=[], answers=[], finish_reason=None)
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._parts: list[dict[str, Any]] = []
+        self._has_other = False
+        self._after: list[Answered] = []
+
+    def _finish(self) -> None:
+        said = self._said
+        said.content = "\n".join(self._texts) if self._texts else None
+        said.reasoning = "\n".join(self._thoughts) if self._thoughts else None
+        said.parts = self._parts if self._has_other else None
+        self._done.append(said)
+        if self._after:
+            self._done.append(Said("tool", answers=self._after, agent=said.agent, timestamp=said.timestamp))

@@ -1,0 +1,32 @@
+"""Lists of messages, read one after the other; an error names the one that is not as it should be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import FieldError, mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from evalgate.adapters.formats.core.build.raw_message import Said
+
+
+def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[Said]]) -> list[Said]:
+    """Everything said in a list of messages, or in one."""
+    said: list[Said] = []
+    for number, message in enumerate(value if type(value) is list else [value]):
+        try:
+            said += read_one(mapping(message, ""))
+        except FieldError as error:
+            raise error.under(f"[{number}]") from None
+    return said
+
+
+def do_each(values: list[Any], path: str, do_one: Callable[[dict[str, Any]], None]) -> None:
+    """Hands on every part of a list; raises FieldError naming the part."""
+    for number, value in enumerate(values):
+        try:
+            do_one(mapping(value, ""))
+        except FieldError as error:
+            raise error.under(f"{path}[{number}]") from None

@@ -1,0 +1,117 @@
+"""A quick look at messages of the OpenAI chat shape, as `native.glance` has one for our own.
+
+What `messages.openai.read_messages` would make of a plain conversation without a word of complaint is told
+here; it makes the messages itself when somebody asks for them. Whatever is not plain is left to it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.not_plain import NotPlain
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.messages.openai import read_messages
+from evalgate.errors import TraceError
+from evalgate.models.trace.glance import Glance
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Message, Response, ToolCall
+
+MOST = 10_000
+"""Messages and calls beyond which a conversation is not plain."""
+OF_MESSAGE = 2
+"""Fields that nearly all have: role and content."""
+TEXTS = ("name", "reasoning_content", "finish_reason")
+
+
+def glance_at_chat(messages: Any) -> Glance | None:
+    """What one look tells, None where the messages have to be read with care."""
+    if type(messages) is not list or not 0 < len(messages) <= MOST:
+        return None
+    try:
+        return _look_at(messages)
+    except (NotPlain, LookupError, TypeError, TraceError):
+        return None
+
+
+# As in `native.glance`: what nearly every message is, is asked in place.
+def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
+    called: list[str] = []
+    waiting: set[str] = set()
+    turns, answer, answered, instructions, opening = 0, None, None, None, None
+    for index, message in enumerate(messages):
+        role, content = message["role"], message.get("content")
+        if type(content) is not str and content is not None:
+            content, _ = read_content(content, "content")
+        if role == "tool":
+            waiting.remove(message["tool_call_id"])
+            name = message.get("name")
+            if type(name) is not str and name is not None:
+                raise NotPlain
+            continue
+        if role == "assistant":
+            if content:
+                answer, answered = index, content
+            calls = message.get("tool_calls")
+            if len(message) != OF_MESSAGE + (calls is not None) or "content" not in message:
+                _look_at_rest(message, content)
+            if calls is not None:
+                _look_at_calls(calls, called, waiting)
+            continue
+        is_bare = len(message) == OF_MESSAGE and "content" in message
+        if not is_bare and type(message.get("name", "")) is not str:
+            raise NotPlain
+        if role == "user":
+            turns += 1
+            opening = opening or content
+        elif role != "system":
+            raise NotPlain
+        elif not index:
+            instructions = content
+    if waiting or len(called) > MOST or "content" not in messages[0]:
+        raise NotPlain
+    reason = None if answer is None else finish_reason(messages[answer].get("finish_reason"))
+    response: Response = {"content": answered, "finish_reason": reason, "message_index": answer}
+    read = partial(_read, messages)
+    return Glance(called, len(messages), turns, response, instructions, read, messages, opening)
+
+
+def _look_at_rest(message: dict[str, Any], content: Any) -> None:
+    """What few messages of an assistant have."""
+    for name in TEXTS:
+        if type(message.get(name, "")) is not str and message[name] is not None:
+            raise NotPlain
+    if message.get("function_call") is not None or (content is None and message.get("refusal") is not None):
+        raise NotPlain
+
+
+def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
+    """The calls of a message begin to wait for their results."""
+    if type(calls) is not list:
+        raise NotPlain
+    for call in calls:
+        call_id, function = call["id"], call.get("function")
+        if function is None:  # some leave it away around name and arguments
+            if call.get("custom") is not None:
+                raise NotPlain
+            function = call
+        name, arguments = function["name"], function["arguments"]
+        if type(call_id) is not str or not call_id or call_id in waiting or type(name) is not str or not name:
+            raise NotPlain
+        if type(arguments) is not str:
+            if type(arguments) is not dict:
+                raise NotPlain
+            for value in arguments.values():
+                if type(value) is not str and (type(value) is dict or type(value) is list):
+                    require_shallow(arguments)
+                    break
+        waiting.add(call_id)
+        called.append(name)
+
+
+def _read(messages: list[Any]) -> tuple[list[Message], list[ToolCall]]:
+    conversation = read_messages(messages, "messages")
+    return conversation.messages, conversation.calls

@@ -1,0 +1,137 @@
+"""Messages with a `role` and a `content` of text or typed blocks: OpenAI, Anthropic, LangChain, Vercel.
+
+All of them add tool calls beside the content or within it; one reading takes both and counts no call twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
+from evalgate.adapters.formats.messages.blocks import arguments, read_blocks, result
+from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_lists import read_each
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Role
+
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+BODY = frozenset({"content", "tool_calls", "function_call"})
+TOOL_BLOCKS = ("tool_result", "tool-result", "tool-error")
+
+
+def is_shape(value: Any) -> bool:
+    """True for a message with a known role and a body."""
+    if type(value) is not dict or BODY.isdisjoint(value):
+        return False
+    role = value.get("role")
+    return type(role) is str and role in ROLES
+
+
+def read(value: Any) -> list[Said]:
+    """One message or a list of them; raises FieldError."""
+    return read_each(value, read_message)
+
+
+def read_message(recorded: dict[str, Any]) -> list[Said]:
+    """One message, as several where tools answered within it."""
+    name = required_text(recorded.get("role"), "role")
+    if name not in ROLES:
+        raise FieldError("role", "is none of system, user, assistant, tool")
+    return read_as(ROLES[name], recorded)
+
+
+def read_as(role: Role, recorded: dict[str, Any]) -> list[Said]:
+    """A message of a role that is known."""
+    content = recorded.get("content")
+    if role == "tool" and not _has_results(content):
+        return [Said("tool", answers=[_answer(recorded)])]
+    spoken = Spoken(
+        Said(
+            role,
+            name=text(recorded.get("name"), "name"),
+            model=text(recorded.get("model"), "model"),
+            finish_reason=_finish_reason(recorded),
+        )
+    )
+    if role == "assistant":
+        spoken.thought(_reasoning(recorded))
+    if type(content) is list:
+        read_blocks(spoken, content, "content")
+    else:
+        spoken.text(text(content, "content"))
+    if role == "assistant":
+        if content is None:
+            spoken.text(text(recorded.get("refusal"), "refusal"))
+        _add_calls(spoken, recorded)
+    return spoken.messages()
+
+
+def called(value: Any) -> Asked:
+    """An entry of `tool_calls`: with a `function` around name and arguments, or without."""
+    call = mapping(value, "")
+    target, path = call, ""
+    keys: tuple[str, ...] = ("arguments", "args")
+    for around, inner in (("function", ("arguments",)), ("custom", ("input",))):
+        if call.get(around) is not None:
+            target, path, keys = mapping(call[around], around), f"{around}.", inner
+            break
+    name = required_text(target.get("name"), f"{path}name")
+    recorded = next((target[key] for key in keys if target.get(key) is not None), None)
+    return Asked(text(call.get("id"), "id") or None, name, arguments(recorded, f"{path}{keys[0]}"))
+
+
+def _answer(recorded: dict[str, Any]) -> Answered:
+    content, has_failed = result(recorded.get("content"))
+    call_id = text(recorded.get("tool_call_id"), "tool_call_id") or None
+    name = text(recorded.get("name"), "name") or None
+    return Answered(call_id, name, content, has_failed or recorded.get("status") == "error")
+
+
+def _has_results(content: Any) -> bool:
+    if type(content) is not list or not content or type(content[0]) is not dict:
+        return False
+    kind = content[0].get("type")
+    return type(kind) is str and kind.endswith(TOOL_BLOCKS)
+
+
+def _finish_reason(recorded: dict[str, Any]) -> str | None:
+    for key in ("finish_reason", "stop_reason"):
+        if recorded.get(key) is not None:
+            return text(recorded[key], key)
+    return None
+
+
+def _reasoning(recorded: dict[str, Any]) -> str | None:
+    found = recorded.get("reasoning_content")
+    return found if type(found) is str else None
+
+
+def _add_calls(spoken: Spoken, recorded: dict[str, Any]) -> None:
+    extra = recorded.get("additional_kwargs")
+    told = recorded.get("tool_calls") or (extra.get("tool_calls") if type(extra) is dict else None)
+    calls = [_at(f"tool_calls[{number}]", call) for number, call in enumerate(listing(told, "tool_calls"))]
+    spoken.also(calls)
+    if recorded.get("function_call") is not None:
+        legacy = mapping(recorded["function_call"], "function_call")
+        spoken.also(
+            [_at("function_call", {"name": legacy.get("name"), "arguments": legacy.get("arguments")})]
+        )
+
+
+def _at(path: str, value: Any) -> Asked:
+    try:
+        return called(value)
+    except FieldError as error:
+        raise error.under(path) from None

@@ -1,0 +1,237 @@
+"""mini-swe-agent trajectories: a list of messages, or `{info, messages, trajectory_format}`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
+from evalgate.adapters.formats.core.build.run_end import (
+    ask_in_text,
+    ends_the_run,
+    handed_in,
+    incomplete,
+    missing_results,
+)
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    identifier,
+    listing,
+    mapping,
+    required_text,
+    text,
+    whole,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.timestamps import moment
+from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    finish_reason,
+    provider_and_model,
+    provider_usage,
+    recorded_cost,
+)
+from evalgate.adapters.formats.messages.openai import add_message
+from evalgate.adapters.formats.mini_swe_agent import RETURN_CODE
+from evalgate.models.trace.trace import LlmCall, Trace
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Message
+
+TOOL = "bash"
+SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n")
+CODE = re.compile(re.escape(RETURN_CODE) + r"\s*(-?\d{1,9})\s*</returncode>")
+SUBMITTED = "Submitted"
+LIMITS = frozenset({"LimitsExceeded", "TimeExceeded"})
+
+
+def build(record: Any) -> Trace:
+    """One trajectory. Its one tool is the shell, whether it is called as a tool or in a block of code."""
+    require_shallow(record)
+    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    conversation, llm_calls = _converse(listing(document.get("messages"), "messages"))
+    if not conversation.messages:
+        raise FieldError("messages", "is missing or empty")
+    info = mapping(document.get("info"), "info")
+    trace = Trace(
+        "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        scenario_id=identifier(document.get("instance_id"), "instance_id"),
+        agent={"framework": "mini-swe-agent"},
+        system_instructions=first_instructions(conversation.messages),
+        llm_calls=llm_calls,
+    )
+    times = [message["timestamp"] for message in conversation.messages if message["timestamp"]]
+    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    _add_submission(trace, text(info.get("submission"), "info.submission"))
+    trace.warnings += [*conversation.warnings(), *missing_results(conversation.calls)]
+    _add_model(trace, info)
+    _add_figures(trace, info)
+    if info:
+        _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """The id of the benchmark's instance."""
+    return identity(record.get("instance_id") if isinstance(record, dict) else None, None)
+
+
+def _converse(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
+    conversation, llm_calls = Conversation(), list[LlmCall]()
+    for index, value in enumerate(messages):
+        try:
+            recorded = mapping(value, "")
+            message = _add_message(conversation, recorded)
+            if message is not None:
+                extra = mapping(recorded.get("extra"), "extra")
+                message["timestamp"] = moment(extra.get("timestamp"), "extra.timestamp")
+                if message["role"] == "assistant":
+                    _add_llm_call(llm_calls, conversation, message, extra)
+        except FieldError as error:
+            raise error.under(f"messages[{index}]") from None
+    return conversation, llm_calls
+
+
+def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Message | None:
+    role = required_text(recorded.get("role"), "role")
+    if role == "exit":  # how the run ended; `info` says it too
+        return None
+    if role == "tool" or (role == "user" and conversation.calls):
+        return _observe(conversation, recorded, is_tool=role == "tool")
+    add_message(conversation, recorded)
+    message = conversation.messages[-1]
+    if role == "assistant" and not message["tool_calls"]:
+        for command in _commands(recorded, message["content"] or ""):
+            ask_in_text(conversation, message, command, TOOL)
+    return message
+
+
+def _observe(conversation: Conversation, recorded: dict[str, Any], *, is_tool: bool) -> Message:
+    """What the environment says after the task: the result of a command, else a remark on the format."""
+    content, parts = read_content(recorded.get("content"), "content")
+    if is_tool or _waits(conversation):
+        call_id = text(recorded.get("tool_call_id"), "tool_call_id")
+        message, call = conversation.answer(call_id, None, content)
+        if call is not None:
+            call["exit_code"] = _exit_code(recorded, content or "")
+    else:
+        message = conversation.say("user", content, is_input=False)
+    message["parts"] = parts
+    return message
+
+
+def _waits(conversation: Conversation) -> bool:
+    """True while the last answer of the model has a command without a result."""
+    last = conversation.calls[-1]
+    return last["step"] == conversation.step and last["status"] == "missing"
+
+
+def _exit_code(recorded: dict[str, Any], content: str) -> int | None:
+    extra = mapping(recorded.get("extra"), "extra")
+    code = whole(extra.get("returncode"), "extra.returncode")
+    found = CODE.match(content) if code is None else None
+    return code if found is None else int(found[1])
+
+
+def _commands(recorded: dict[str, Any], content: str) -> list[str]:
+    """The commands of an answer as the agent took them out of it, else those in its blocks of code."""
+    extra = mapping(recorded.get("extra"), "extra")
+    actions = listing(extra.get("actions"), "extra.actions")
+    if actions:
+        found = [mapping(action, f"extra.actions[{index}]") for index, action in enumerate(actions)]
+        return [
+            required_text(action.get("command"), f"extra.actions[{index}].command")
+            for index, action in enumerate(found)
+        ]
+    return _blocks(content)
+
+
+def _blocks(content: str) -> list[str]:
+    found, at = [], 0
+    while opening := BLOCK.search(content, at):
+        end = content.find("\n```", opening.end() - 1)
+        if end < 0:
+            break
+        found.append(content[opening.end() : end])
+        at = end + 4
+    commands = [command for command in map(str.strip, found) if command]
+    return commands if len(commands) == 1 else []  # of several, the agent runs none
+
+
+def _add_llm_call(
+    llm_calls: list[LlmCall], conversation: Conversation, message: Message, extra: dict[str, Any]
+) -> None:
+    response = mapping(extra.get("response"), "extra.response")
+    if not response:
+        return
+    choices = listing(response.get("choices"), "extra.response.choices")
+    choice = mapping(choices[0], "extra.response.choices[0]") if choices else {}
+    finished = text(choice.get("finish_reason"), "extra.response.choices[0].finish_reason")
+    message["finish_reason"] = finish_reason(finished)
+    usage = provider_usage(response.get("usage"), "extra.response.usage")
+    llm_calls.append(
+        {
+            "index": len(llm_calls),
+            "turn": message["turn"],
+            "step": conversation.step,
+            "provider": None,
+            "model": text(response.get("model"), "extra.response.model"),
+            "response_id": text(response.get("id"), "extra.response.id"),
+            "usage": usage,
+            "cost_usd": recorded_cost(extra.get("cost"), usage, "extra.cost")[0]["usd"],
+            "duration_ms": None,
+            "finish_reason": message["finish_reason"],
+        }
+    )
+
+
+def _add_submission(trace: Trace, submission: str | None) -> None:
+    """The last command hands in what it prints, which older files keep as its result only."""
+    last = trace.tool_calls[-1] if trace.tool_calls else None
+    if last is None or SUBMIT not in str(last["arguments"]):
+        handed_in(trace, submission)
+        return
+    asked = [message for message in trace.messages if message["tool_calls"]]
+    handed_in(trace, submission or last["result_text"], asked[-1])
+    ends_the_run(last)
+
+
+def _add_model(trace: Trace, info: dict[str, Any]) -> None:
+    config = mapping(info.get("config"), "info.config")
+    model = mapping(config.get("model"), "info.config.model")
+    named = text(model.get("model_name"), "info.config.model.model_name")
+    trace.provider, trace.model = provider_and_model(named)
+    trace.agent = {
+        "framework": "mini-swe-agent",
+        "version": text(info.get("mini_version"), "info.mini_version"),
+    }
+
+
+def _add_figures(trace: Trace, info: dict[str, Any]) -> None:
+    answers = sum(message["role"] == "assistant" for message in trace.messages)
+    trace.usage, about_usage = sum_of_calls(trace.llm_calls, answers - len(trace.llm_calls))
+    stats = mapping(info.get("model_stats"), "info.model_stats")
+    path = "info.model_stats.instance_cost"
+    trace.cost, warnings = recorded_cost(stats.get("instance_cost"), trace.usage, path)
+    trace.warnings += about_usage + warnings
+
+
+def _add_end(trace: Trace, status: str | None) -> None:
+    if not status:
+        incomplete(trace, "the run has no exit status: it stopped before its end")
+        return
+    trace.metadata["exit_status"] = status
+    trace.finish_reason = "stop" if status == SUBMITTED else status
+    if status in LIMITS:
+        incomplete(trace, "a limit ended the run before the agent did")
+    elif status != SUBMITTED:
+        trace.status, trace.error = "error", {"type": status, "message": None}
+
+
+READER = Reader(build=build, identify=identify)

@@ -1,0 +1,165 @@
+"""A plain native line into a finished trace in one go: nearly all lines of a large recording are plain.
+
+What `building.record_of` would make of it without a word of complaint is made here at a third of the price.
+Whatever is not plain is left to it: it alone says what is right and what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.trace_naming import named_by
+from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS
+from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER, amount
+from evalgate.adapters.formats.core.not_plain import NotPlain
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    finish_reason,
+    milliseconds,
+    recorded_scores,
+    total_tokens,
+)
+from evalgate.adapters.formats.native.glance import glance_at
+from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN
+from evalgate.adapters.formats.native.parts import TOKENS
+from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, clock
+from evalgate.adapters.formats.native.unknown_fields import UnknownFields
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import MAX_ID_LENGTH, SCHEMA, Trace, unknown_usage
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Source, Usage
+
+ID_DIGITS = 32
+NO_USAGE = unknown_usage()
+AS_SAID = frozenset({"stop", "tool_calls", "content_filter", None})
+USUAL = frozenset(
+    {
+        *("schema", "trace_id", "scenario_id", "trial", "model", "provider", "messages", "usage", "cost_usd"),
+        *("latency_seconds", "finish_reason", "metadata"),
+    }
+)
+
+
+AS_NAMED = frozenset(
+    {
+        *("conversation_id", "name", "system_instructions", "commit", "agent_hash", "agent", "status"),
+        *("error", "started_at", "ended_at", "tool_definitions", "tags"),
+    }
+)
+"""Fields that few traces have and that become the trace's attribute of the same name."""
+SAY_MORE = frozenset({SCENARIO_KEY, *ORIGIN_KEYS})
+"""Metadata that stands for a field of the trace."""
+
+
+def read_at_once(document: Any, source: Source, below: str) -> Trace | None:
+    """The trace, None where it has to be read with care."""
+    if type(document) is not dict or document.get("schema") != SCHEMA:
+        return None
+    glance = glance_at(document)
+    if glance is None:
+        return None
+    trace = Trace.unread(glance, source)
+    try:
+        _add_usual(trace, document)
+        if not USUAL.issuperset(document):
+            _add_rest(trace, document)
+        if trace.scenario_id is None:
+            if not glance.opening:
+                return None
+            trace.scenario_id = named_by(below, glance.opening)
+    except (NotPlain, TraceError):
+        return None
+    return trace
+
+
+# As in `glance._look_at`: nearly every trace has all of these, and each is asked in place.
+def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, PLR0912
+    get = document.get
+    scenario_id, trial, reason = get("scenario_id"), get("trial"), get("finish_reason")
+    trace_id, model, provider = get("trace_id"), get("model"), get("provider")
+    if scenario_id is not None and (
+        type(scenario_id) is not str or not 0 < len(scenario_id) <= MAX_ID_LENGTH
+    ):
+        raise NotPlain
+    if trial is not None and (type(trial) is not int or not 0 <= trial <= LARGEST_COUNT):
+        raise NotPlain
+    for said in (trace_id, model, provider, reason):
+        if type(said) is not str and said is not None:
+            raise NotPlain
+    trace.scenario_id, trace.trial, trace.model, trace.provider = scenario_id, trial, model, provider
+    trace.trace_id = trace_id or (trace.source.sha256 or "")[:ID_DIGITS]
+    trace.finish_reason = reason if reason in AS_SAID else _finish_reason(reason)
+    usage, usd, seconds, metadata = get("usage"), get("cost_usd"), get("latency_seconds"), get("metadata")
+    if usage is not None:
+        trace.usage = _usage(usage)
+    if usd is not None:
+        if type(usd) is not float or not 0 < usd <= LARGEST_NUMBER:
+            raise NotPlain
+        trace.cost = {"usd": usd, "source": "recorded"}
+    if seconds is not None:
+        if (type(seconds) is not float and type(seconds) is not int) or not 0 <= seconds <= LARGEST_NUMBER:
+            raise NotPlain
+        trace.latency = {"total_ms": milliseconds(float(seconds)), "source": "recorded"}
+    if metadata is not None:
+        if type(metadata) is not dict or not SAY_MORE.isdisjoint(metadata):
+            raise NotPlain
+        for value in metadata.values():
+            if type(value) is not str and (type(value) is dict or type(value) is list):
+                require_shallow(metadata, 1)
+                break
+        trace.metadata = metadata
+
+
+def _finish_reason(recorded: str | None) -> str | None:
+    """An answer that was cut off is left to be told so."""
+    found = finish_reason(recorded)
+    if found == "length":
+        raise NotPlain
+    return found
+
+
+def _usage(recorded: Any) -> Usage:
+    if type(recorded) is not dict:
+        raise NotPlain
+    for name, count in recorded.items():
+        if type(count) is not int or not 0 <= count <= LARGEST_COUNT or name not in TOKENS:
+            raise NotPlain
+    known: Any = {**NO_USAGE, **recorded, "source": "recorded_total"}
+    usage: Usage = known
+    if usage["total_tokens"] is None:
+        usage["total_tokens"] = total_tokens(usage)
+    return usage
+
+
+def _add_rest(trace: Trace, document: dict[str, Any]) -> None:
+    """What few traces have, and what nobody knows. A run without an end is left to be told so."""
+    unknown: UnknownFields | None = None
+    for name, value in document.items():
+        if name in USUAL:
+            continue
+        if name in KNOWN:
+            if value is not None:
+                _add_known(trace, name, value)
+            continue
+        require_shallow(value, 1)
+        unknown = unknown or UnknownFields()
+        unknown.add("", name, KNOWN)
+    if unknown is not None:
+        trace.warnings = unknown.warnings()
+    trace.commit, trace.agent_hash = trace.commit or None, trace.agent_hash or None
+    if trace.status == "incomplete":
+        raise NotPlain
+    if trace.latency["total_ms"] is None:
+        clock(trace)
+
+
+def _add_known(trace: Trace, name: str, value: Any) -> None:
+    if name in AS_NAMED:
+        setattr(trace, name, FIELDS[name](value, name))
+    elif name == "scores":
+        trace.evaluations = recorded_scores(value, name)
+    elif name == "duration_ms" and trace.latency["total_ms"] is None:
+        trace.latency = {"total_ms": amount(value, name), "source": "recorded"}
+    else:
+        raise NotPlain

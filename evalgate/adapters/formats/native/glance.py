@@ -1,0 +1,114 @@
+"""A quick look at the messages of a native trace: nearly all are plain, and few are ever read again.
+
+What `messages.read_conversation` would make of a plain conversation without a word of complaint is told here
+at a tenth of the price. Whatever is not plain is left to it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER
+from evalgate.adapters.formats.core.not_plain import NotPlain
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.native.messages import ABOVE_ARGUMENTS, CALL_FIELDS, result_content
+from evalgate.adapters.formats.native.plain import read_plain
+from evalgate.errors import TraceError
+from evalgate.models.trace.glance import Glance
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Response
+
+MOST = 10_000
+"""Messages and calls beyond which a conversation is not plain."""
+OF_MESSAGE, OF_RESULT, OF_CALL = 2, 3, len(CALL_FIELDS)
+"""How many fields they have: role and content, a result its tool_call_id too."""
+
+
+def glance_at(document: dict[str, Any]) -> Glance | None:
+    """What one look tells, None where the messages have to be read with care."""
+    messages = document.get("messages")
+    if type(messages) is not list or not 0 < len(messages) <= MOST or "tool_calls" in document:
+        return None
+    try:
+        return _look_at(messages)
+    except (NotPlain, LookupError, TypeError, TraceError):
+        return None
+
+
+# Most of the time that reading takes is spent here: what nearly every message is, is asked in place.
+def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
+    called: list[str] = []
+    waiting: set[str | None] = set()
+    turns, answer, answered, instructions, opening = 0, None, None, None, None
+    for index, message in enumerate(messages):
+        role, content = message["role"], message["content"]
+        if role == "tool":
+            call_id, seconds = message.get("tool_call_id"), message.get("duration_seconds")
+            waiting.remove(call_id)
+            is_timed = type(seconds) is float and 0 <= seconds <= LARGEST_NUMBER
+            if len(message) != OF_RESULT + is_timed or type(content) is not str or call_id is None:
+                _look_at_result(message, content)
+            continue
+        if type(content) is not str and content is not None:
+            content, _ = read_content(content, "content")
+        if role == "assistant":
+            if content:
+                answer, answered = index, content
+            if len(message) != OF_MESSAGE:
+                _look_at_calls(message, called, waiting)
+        elif content is None or len(message) != OF_MESSAGE:
+            raise NotPlain
+        elif role == "user":
+            turns += 1
+            opening = opening or content
+        elif role != "system":
+            raise NotPlain
+        elif not index:
+            instructions = content
+    if waiting or len(called) > MOST:
+        raise NotPlain
+    response: Response = {"content": answered, "finish_reason": None, "message_index": answer}
+    read = partial(read_plain, messages)
+    return Glance(called, len(messages), turns, response, instructions, read, messages, opening)
+
+
+def _look_at_result(message: dict[str, Any], content: Any) -> None:
+    """A result with more than text and how long it took."""
+    seconds, code = message.get("duration_seconds"), message.get("exit_code")
+    rest = len(message) - OF_MESSAGE - ("tool_call_id" in message)
+    if seconds is not None:
+        rest -= (type(seconds) is float or type(seconds) is int) and 0 <= seconds <= LARGEST_NUMBER
+    if code is not None:
+        rest -= type(code) is int and -LARGEST_COUNT <= code <= LARGEST_COUNT
+    if rest and rest != (type(message.get("name")) is str) + (type(message.get("is_error")) is bool):
+        raise NotPlain
+    if type(content) is not str:
+        result_content(content)
+
+
+def _look_at_calls(message: dict[str, Any], called: list[str], waiting: set[str | None]) -> None:
+    """The calls of an assistant's message begin to wait for their results."""
+    calls = message["tool_calls"]
+    if type(calls) is not list or len(message) != OF_MESSAGE + 1 or None in waiting:
+        raise NotPlain
+    for call in calls:
+        name, arguments, call_id = call["name"], call["arguments"], call.get("id")
+        if type(name) is not str or not name or type(arguments) is not dict or call_id in waiting:
+            raise NotPlain
+        if type(call_id) is not str or len(call) != OF_CALL:
+            _require_alone(call, calls, waiting)
+        for value in arguments.values():
+            if type(value) is not str and (type(value) is dict or type(value) is list):
+                require_shallow(arguments, ABOVE_ARGUMENTS)
+                break
+        waiting.add(call_id)
+        called.append(name)
+
+
+def _require_alone(call: dict[str, Any], calls: list[Any], waiting: set[str | None]) -> None:
+    """Raises for a call that has no id, unless the next result can only be its own."""
+    if call.get("id") is not None or waiting or len(calls) > 1 or not CALL_FIELDS.issuperset(call):
+        raise NotPlain

@@ -1,0 +1,189 @@
+"""Messages and tool calls of a native trace, joined here or, in the full form, recorded joined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation, failed
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    flag,
+    listing,
+    required_text,
+    text,
+    time,
+    whole,
+)
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import milliseconds
+from evalgate.adapters.formats.native.calls import read_calls
+from evalgate.adapters.formats.native.parts import free_mappings, reason_to_finish
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.native.unknown_fields import UnknownFields
+    from evalgate.models.trace.trace import Message, Role, ToolCall
+
+ABOVE_ARGUMENTS = 5  # trace, messages, message, tool_calls, call
+ABOVE_FIELDS = 3  # trace, messages, message
+ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+PLAIN = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+OF_RESULTS = frozenset({"is_error", "exit_code", "duration_seconds"})
+OF_MESSAGES = frozenset(
+    {"timestamp", "agent", "model", "reasoning", "finish_reason", "parts", "turn", "tool_name"}
+)
+NOT_KEPT = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
+KNOWN = PLAIN | OF_RESULTS | OF_MESSAGES | NOT_KEPT
+CALL_FIELDS = frozenset({"id", "name", "arguments"})
+
+
+def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conversation:
+    """The messages in order. Where the document lists `tool_calls` itself, they hold; nothing is joined."""
+    recorded = document.get("messages")
+    if type(recorded) is not list:
+        raise FieldError("messages", "is missing" if recorded is None else "is not a list")
+    is_joined = document.get("tool_calls") is not None
+    conversation = Conversation()
+    for number, message in enumerate(recorded):
+        try:
+            _add_message(conversation, message, unknown, is_joined=is_joined)
+        except FieldError as error:
+            raise error.under(f"messages[{number}]") from None
+    if is_joined:
+        conversation.calls = read_calls(document["tool_calls"], unknown)
+    return conversation
+
+
+def _add_message(
+    conversation: Conversation, recorded: Any, unknown: UnknownFields, *, is_joined: bool
+) -> None:
+    if type(recorded) is not dict:
+        raise FieldError("", "is not an object")
+    role, content, calls = recorded.get("role"), recorded.get("content"), recorded.get("tool_calls")
+    if type(role) is not str or role not in ROLES:
+        raise FieldError("role", "is missing" if role is None else "is none of system, user, assistant, tool")
+    if role == "tool" and not is_joined:
+        _add_result(conversation, recorded, content, unknown)
+        return
+    if type(content) is not str and content is not None:
+        _add_mixed(conversation.say(ROLES[role], None), content)
+    else:
+        conversation.say(ROLES[role], content)
+    message = conversation.messages[-1]
+    if is_joined:
+        _add_references(message, recorded, unknown)
+    elif calls is not None:
+        _add_calls(conversation, message, calls, unknown)
+    if len(recorded) > 1 + (content is not None) + (calls is not None):
+        _add_rest(message, recorded, unknown)
+
+
+def _add_mixed(message: Message, content: Any) -> None:
+    message["content"], message["parts"] = read_content(content, "content")
+
+
+def _add_calls(conversation: Conversation, message: Message, recorded: Any, unknown: UnknownFields) -> None:
+    for number, call in enumerate(listing(recorded, "tool_calls")):
+        try:
+            call_id, name = _id_and_name(call)
+            conversation.call(message, call_id, name, read_arguments(call.get("arguments"), ABOVE_ARGUMENTS))
+        except FieldError as error:
+            raise error.under(f"tool_calls[{number}]") from None
+        if len(call) > len(CALL_FIELDS) or not call.keys() <= CALL_FIELDS:
+            _note_call_fields(call, unknown)
+
+
+def _add_references(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
+    """Calls of a message in the full form, where the joined calls stand apart."""
+    message["tool_call_id"] = text(recorded.get("tool_call_id"), "tool_call_id")
+    for number, call in enumerate(listing(recorded.get("tool_calls"), "tool_calls")):
+        try:
+            call_id, name = _id_and_name(call)
+        except FieldError as error:
+            raise error.under(f"tool_calls[{number}]") from None
+        require_shallow(call, ABOVE_ARGUMENTS - 1)
+        message["tool_calls"].append({"id": call_id, "name": name, "arguments": call.get("arguments")})
+        _note_call_fields(call, unknown)
+
+
+def _id_and_name(call: Any) -> tuple[str | None, str]:
+    if type(call) is not dict:
+        raise FieldError("", "is not an object")
+    call_id, name = call.get("id"), call.get("name")
+    if type(call_id) is str and type(name) is str and name:
+        return call_id, name
+    return text(call_id, "id"), required_text(name, "name")
+
+
+def _note_call_fields(call: dict[str, Any], unknown: UnknownFields) -> None:
+    for field in sorted(call.keys() - CALL_FIELDS):
+        unknown.add("messages[].tool_calls[]", field, CALL_FIELDS)
+
+
+def _add_result(
+    conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields
+) -> None:
+    """A tool's message in the short form: how the call went stands beside its content."""
+    called_id, tool = recorded.get("tool_call_id"), recorded.get("name")
+    if type(called_id) is not str or type(tool) is not str:
+        called_id, tool = text(called_id, "tool_call_id"), text(tool, "name")
+    words, parts = (content, None) if type(content) is str else result_content(content)
+    message, call = conversation.answer(called_id, tool, words)
+    message["parts"] = parts
+    if call is not None and type(content) is dict:
+        call["result"] = content
+    if len(recorded) > 1 + (content is not None) + (called_id is not None) + (tool is not None):
+        if call is not None:
+            _add_outcome(call, recorded)
+        _add_rest(message, recorded, unknown)
+
+
+def result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
+    """A result that is an object is kept as one, and as text for those who search it."""
+    if type(content) is not dict:
+        return read_content(content, "content")
+    import orjson
+
+    require_shallow(content, ABOVE_FIELDS)
+    return orjson.dumps(content, option=orjson.OPT_SORT_KEYS).decode(), None
+
+
+def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
+    code, seconds, is_error = map(recorded.get, ("exit_code", "duration_seconds", "is_error"))
+    if code is not None:
+        call["exit_code"] = whole(code, "exit_code")
+    if seconds is not None:
+        call["duration_ms"] = milliseconds(amount(seconds, "duration_seconds") or 0.0)
+    if is_error is not None and flag(is_error, "is_error"):
+        failed(call)
+
+
+def _add_rest(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
+    """What few messages have."""
+    if message["role"] != "tool" or recorded.get("tool_name") is not None:
+        message["name"] = text(recorded.get("name"), "name")
+    if not OF_MESSAGES.isdisjoint(recorded):
+        message["timestamp"] = time(recorded.get("timestamp"), "timestamp")
+        message["agent"] = text(recorded.get("agent"), "agent")
+        message["model"] = text(recorded.get("model"), "model")
+        message["reasoning"] = text(recorded.get("reasoning"), "reasoning")
+        message["finish_reason"] = reason_to_finish(recorded.get("finish_reason"), "finish_reason")
+        if recorded.get("tool_name") is not None:
+            message["tool_name"] = text(recorded["tool_name"], "tool_name")
+        if recorded.get("parts") is not None:
+            _add_parts(message, recorded)
+        if recorded.get("turn") is not None:
+            message["turn"] = count(recorded["turn"], "turn") or 0
+    if not KNOWN.issuperset(recorded):
+        for field in sorted(recorded.keys() - KNOWN):
+            require_shallow(recorded[field], ABOVE_FIELDS)
+            unknown.add("messages[]", field, KNOWN)
+
+
+def _add_parts(message: Message, recorded: dict[str, Any]) -> None:
+    message["parts"] = free_mappings(recorded["parts"], "parts")
+    if "content" not in recorded:
+        message["content"], _ = read_content(recorded["parts"], "parts")

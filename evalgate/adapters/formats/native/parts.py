@@ -1,0 +1,215 @@
+"""The smaller parts of a native trace, each checked as it becomes one of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    listing,
+    mapping,
+    number,
+    required_text,
+    text,
+)
+from evalgate.adapters.formats.core.strict_json import require_shallow, shown
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
+from evalgate.models.trace.trace import (
+    Cost,
+    ErrorInfo,
+    Evaluation,
+    Latency,
+    LlmCall,
+    Response,
+    Source,
+    Usage,
+    Warning_,
+    unknown_usage,
+)
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.native.unknown_fields import UnknownFields
+
+TOKENS = unknown_usage().keys() - {"source"}
+USAGE_FIELDS = frozenset({*TOKENS, "source"})
+USAGE_SOURCES = ("recorded_total", "inference_sum", "agent_span", "none")
+COST_SOURCES = ("recorded", "computed", "partial", "unknown")
+LATENCY_SOURCES = ("recorded", "span", "timestamps", "none")
+STATUSES = ("ok", "error", "incomplete")
+
+
+def one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
+    """One of a few words; the first where nothing is said."""
+    if value is None:
+        return words[0]
+    if type(value) is not str or value not in words:
+        raise FieldError(path, f"is none of {', '.join(words)}")
+    return value
+
+
+def status(value: Any, path: str) -> Any:
+    """How the run went."""
+    return one_of(value, STATUSES, path)
+
+
+def reason_to_finish(value: Any, path: str) -> str | None:
+    """Why the model stopped, in one vocabulary."""
+    return None if value is None else finish_reason(text(value, path))
+
+
+def free_mapping(value: Any, path: str) -> dict[str, Any]:
+    """An object whose content is the recorder's own."""
+    require_shallow(value, 1)
+    return mapping(value, path)
+
+
+def free_mappings(value: Any, path: str) -> list[dict[str, Any]]:
+    """A list of such objects."""
+    require_shallow(value, 1)
+    return [mapping(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
+
+
+def error(value: Any, path: str) -> ErrorInfo:
+    """What failed: an object, or just its message."""
+    if type(value) is str:
+        return {"type": None, "message": value}
+    found = mapping(value, path)
+    return {
+        "type": text(found.get("type"), f"{path}.type"),
+        "message": text(found.get("message"), f"{path}.message"),
+    }
+
+
+def usage(value: Any, path: str) -> Usage:
+    """Tokens. Without `source` they are the recorded total, and their sum is known where both sides are."""
+    found = mapping(value, path)
+    tokens = unknown_usage()
+    for name, recorded in found.items():
+        if name in TOKENS and recorded is not None:
+            tokens[name] = count(recorded, f"{path}.{name}")  # type: ignore[literal-required]
+    if found.get("source") is not None:
+        tokens["source"] = one_of(found["source"], USAGE_SOURCES, f"{path}.source")
+        return tokens
+    tokens["source"] = "recorded_total"
+    if tokens["total_tokens"] is None:
+        tokens["total_tokens"] = total_tokens(tokens)
+    return tokens
+
+
+def note_unknown_usage(value: Any, unknown: UnknownFields) -> None:
+    """Tokens under a name that nobody knows would be lost in silence."""
+    if value is not None and not value.keys() <= USAGE_FIELDS:
+        for name in sorted(value.keys() - USAGE_FIELDS):
+            unknown.add("usage", name, USAGE_FIELDS)
+
+
+def cost(value: Any, path: str) -> Cost:
+    """Cost in full; an amount without a source is recorded."""
+    found = mapping(value, path)
+    usd = amount(found.get("usd"), f"{path}.usd")
+    given = "unknown" if usd is None and found.get("source") is None else found.get("source")
+    read: Cost = {"usd": usd, "source": one_of(given, COST_SOURCES, f"{path}.source")}
+    for name in ("price_table", "note"):
+        if found.get(name) is not None:
+            read[name] = text(found[name], f"{path}.{name}")
+    if found.get("known_usd") is not None:
+        read["known_usd"] = amount(found["known_usd"], f"{path}.known_usd")
+    return read
+
+
+def latency(value: Any, path: str) -> Latency:
+    """Latency in full; a total without a source is recorded."""
+    found = mapping(value, path)
+    total = amount(found.get("total_ms"), f"{path}.total_ms")
+    given = "none" if total is None and found.get("source") is None else found.get("source")
+    return {"total_ms": total, "source": one_of(given, LATENCY_SOURCES, f"{path}.source")}
+
+
+def response(value: Any, path: str) -> Response:
+    """The final answer where it was recorded apart from the messages."""
+    found = mapping(value, path)
+    return {
+        "content": text(found.get("content"), f"{path}.content"),
+        "finish_reason": reason_to_finish(found.get("finish_reason"), f"{path}.finish_reason"),
+        "message_index": count(found.get("message_index"), f"{path}.message_index"),
+    }
+
+
+def evaluations(value: Any, path: str) -> list[Evaluation]:
+    """Scores in full."""
+    return [_evaluation(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
+
+
+def tags(value: Any, path: str) -> list[str]:
+    """A list of words, or a map that becomes `key:value`."""
+    if type(value) is dict:
+        return [f"{name}:{_word(name, word, path)}" for name, word in value.items()]
+    return [required_text(word, f"{path}[{index}]") for index, word in enumerate(listing(value, path))]
+
+
+def warnings(value: Any, path: str) -> list[Warning_]:
+    """What a reader said before about the same recording."""
+    found = free_mappings(value, path)
+    return [
+        {
+            "code": required_text(item.get("code"), f"{path}[{index}].code"),
+            "message": required_text(item.get("message"), f"{path}[{index}].message"),
+            "where": text(item.get("where"), f"{path}[{index}].where"),
+        }
+        for index, item in enumerate(found)
+    ]
+
+
+def source(value: Any, path: str) -> Source:
+    """Where the trace came from before it was written in this form."""
+    found = mapping(value, path)
+    return Source(
+        path=text(found.get("path"), f"{path}.path") or "",
+        format=text(found.get("format"), f"{path}.format") or "",
+        line=count(found.get("line"), f"{path}.line"),
+        record=count(found.get("record"), f"{path}.record"),
+        sha256=text(found.get("sha256"), f"{path}.sha256"),
+    )
+
+
+def llm_calls(value: Any, path: str) -> list[LlmCall]:
+    """Requests to models, each index being its place in the list."""
+    found = free_mappings(value, path)
+    return [_llm_call(item, index, f"{path}[{index}]") for index, item in enumerate(found)]
+
+
+def _llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
+    tokens = found.get("usage")
+    return {
+        "index": index,
+        "turn": count(found.get("turn"), f"{path}.turn") or 0,
+        "step": count(found.get("step"), f"{path}.step") or 0,
+        "provider": text(found.get("provider"), f"{path}.provider"),
+        "model": text(found.get("model"), f"{path}.model"),
+        "response_id": text(found.get("response_id"), f"{path}.response_id"),
+        "usage": None if tokens is None else usage(tokens, f"{path}.usage"),
+        "cost_usd": amount(found.get("cost_usd"), f"{path}.cost_usd"),
+        "duration_ms": amount(found.get("duration_ms"), f"{path}.duration_ms"),
+        "finish_reason": reason_to_finish(found.get("finish_reason"), f"{path}.finish_reason"),
+    }
+
+
+def _evaluation(value: Any, path: str) -> Evaluation:
+    found = mapping(value, path)
+    return {
+        "name": required_text(found.get("name"), f"{path}.name"),
+        "score_value": number(found.get("score_value"), f"{path}.score_value"),
+        "score_label": text(found.get("score_label"), f"{path}.score_label"),
+        "explanation": text(found.get("explanation"), f"{path}.explanation"),
+        "source": text(found.get("source"), f"{path}.source"),
+    }
+
+
+def _word(name: str, value: Any, path: str) -> str:
+    if type(value) is int or type(value) is float:
+        return str(value)
+    if type(value) is not str:
+        raise FieldError(f"{path}.{shown(name)}", "is neither text nor a number")
+    return value

@@ -1,0 +1,120 @@
+"""EvalGate's own traces, `evalgate.trace/1`: short as a person writes them, or in full as the gate does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import first_instructions
+from evalgate.adapters.formats.core.fields import FieldError, identifier, mapping
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import require_shallow, shown
+from evalgate.adapters.formats.native import parts
+from evalgate.adapters.formats.native.at_once import read_at_once
+from evalgate.adapters.formats.native.glance import glance_at
+from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN, NOT_KEPT, READ_ELSEWHERE
+from evalgate.adapters.formats.native.messages import read_conversation
+from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, settle_spellings
+from evalgate.adapters.formats.native.unknown_fields import UnknownFields
+from evalgate.models.trace.trace import SCHEMA, Response, Source, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Warning_
+
+NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
+
+
+def split(document: Any) -> Sequence[Any]:
+    """The traces of a document."""
+    return document if isinstance(document, list) else [document]
+
+
+def build(record: Any) -> Trace:
+    """One trace, every field checked; a field that nobody knows is a warning.
+
+    Of a plain conversation the messages are made when something asks for them.
+    """
+    document = mapping(record, "")
+    _require_schema(document.get("schema"))
+    unknown = UnknownFields()
+    plain = glance_at(document)
+    said: list[Warning_] = []
+    if plain is None:
+        trace, said = _read_with_care(document, unknown)
+    else:
+        trace = Trace.unread(plain, Source())
+        _fill(trace, document, unknown)
+    settle_spellings(trace, document)
+    _settle_scenario(trace)
+    parts.note_unknown_usage(document.get("usage"), unknown)
+    if "response" in document:
+        _check_place(trace)
+    if said or unknown.found:
+        trace.warnings = [*trace.warnings, *said, *unknown.warnings()]
+    return trace
+
+
+def _read_with_care(document: dict[str, Any], unknown: UnknownFields) -> tuple[Trace, list[Warning_]]:
+    """The trace of a document whose messages are not plain, and what there is to say about them."""
+    conversation = read_conversation(document, unknown)
+    trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
+    _fill(trace, document, unknown)
+    if trace.response is NO_RESPONSE:
+        trace.response = conversation.response()
+    if trace.system_instructions is None and "tool_calls" not in document:
+        trace.system_instructions = first_instructions(trace.messages)
+    return trace, conversation.warnings()
+
+
+def _fill(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> None:
+    for name, value in document.items():
+        read = FIELDS.get(name)
+        if read is not None:
+            if value is not None:
+                setattr(trace, name, read(value, name))
+        elif name not in READ_ELSEWHERE:
+            require_shallow(value, 1)
+            if name not in NOT_KEPT:
+                unknown.add("", name, KNOWN)
+
+
+def _check_place(trace: Trace) -> None:
+    place = trace.response["message_index"]
+    if place is not None and place >= len(trace.messages):
+        raise FieldError("response.message_index", "names no message")
+
+
+def identify(record: Any) -> Identity:
+    """Scenario id and trial, in either spelling."""
+    if not isinstance(record, dict):
+        return None, None
+    metadata = record.get("metadata")
+    named = metadata.get(SCENARIO_KEY) if isinstance(metadata, dict) else None
+    return identity(record.get("scenario_id", named), record.get("trial"))
+
+
+def _require_schema(schema: Any) -> None:
+    if schema == SCHEMA:
+        return
+    if isinstance(schema, str):
+        raise FieldError("schema", f"is `{shown(schema)}`; this version reads `{SCHEMA}`")
+    raise FieldError("schema", "is missing" if schema is None else "is not text")
+
+
+def _settle_scenario(trace: Trace) -> None:
+    named = trace.metadata.get(SCENARIO_KEY)
+    if named is None:
+        return
+    scenario_id = identifier(named, f"metadata.{SCENARIO_KEY}")
+    if trace.scenario_id is not None and trace.scenario_id != scenario_id:
+        raise FieldError("scenario_id", f"and metadata `{SCENARIO_KEY}` differ")
+    trace.scenario_id = scenario_id
+
+
+READER = Reader(
+    build=build,
+    identify=identify,
+    split=split,
+    at_once=read_at_once,
+)

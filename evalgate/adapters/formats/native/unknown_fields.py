@@ -1,0 +1,46 @@
+"""Fields that nobody knows: told once each, with the known field that was probably meant."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.strict_json import shown
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Warning_
+
+MAX_TOLD = 20
+LOOKED_AT = 3_000
+"""Characters of a name: fewer are shown, and a secret that begins among those is seen whole."""
+
+
+class UnknownFields:
+    """Collects them while a trace is read; a field of a hundred messages is one warning."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], frozenset[str]] = {}
+
+    def add(self, where: str, name: str, known: frozenset[str]) -> None:
+        """`where` is the kind of object (`messages[]`), empty for the trace itself."""
+        if len(self.found) < MAX_TOLD:
+            self.found.setdefault((where, name), known)
+
+    def warnings(self) -> list[Warning_]:
+        """One warning a field."""
+        return [
+            {"code": "unknown_field", "message": _message(name[:LOOKED_AT], known), "where": where or None}
+            for (where, name), known in self.found.items()
+        ]
+
+
+@lru_cache(maxsize=1_024)
+def _message(name: str, known: frozenset[str]) -> str:
+    """The same in every trace of a file, and dear to find out."""
+    import difflib
+
+    close = difflib.get_close_matches(name[:100], sorted(known), n=1)
+    meant = f"; did you mean `{close[0]}`?" if close else ""
+    return f"the field `{shown(name)}` is unknown{meant}"

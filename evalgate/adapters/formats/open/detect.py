@@ -1,0 +1,125 @@
+"""Which format a recording has: asked of its content, never of its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.adk import ADK, ADK_EVAL, ADK_EVALSET
+from evalgate.adapters.formats.anthropic import ANTHROPIC
+from evalgate.adapters.formats.atif import ATIF
+from evalgate.adapters.formats.claude_code import CLAUDE_CODE
+from evalgate.adapters.formats.codex import CODEX
+from evalgate.adapters.formats.core.fields import keys_of
+from evalgate.adapters.formats.exgentic import EXGENTIC
+from evalgate.adapters.formats.inspect_ai import INSPECT
+from evalgate.adapters.formats.jaeger import JAEGER
+from evalgate.adapters.formats.langchain import LANGCHAIN
+from evalgate.adapters.formats.langfuse import LANGFUSE
+from evalgate.adapters.formats.langsmith import LANGSMITH
+from evalgate.adapters.formats.managed_agents import MANAGED_AGENTS
+from evalgate.adapters.formats.mini_swe_agent import MINI_SWE_AGENT
+from evalgate.adapters.formats.native import NATIVE
+from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS, OPENAI_AGENTS_STATE
+from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
+from evalgate.adapters.formats.openai_responses import OPENAI_RESPONSES
+from evalgate.adapters.formats.openhands import OPENHANDS
+from evalgate.adapters.formats.otlp import OTLP
+from evalgate.adapters.formats.pydantic_ai import PYDANTIC_AI
+from evalgate.adapters.formats.salvo import SALVO
+from evalgate.adapters.formats.span_list import SPAN_LIST
+from evalgate.adapters.formats.swe_agent import SWE_AGENT
+from evalgate.adapters.formats.tau import TAU2, TAU2_FOLDER, TAU_BENCH
+from evalgate.adapters.formats.toolbench import TOOLBENCH
+from evalgate.adapters.formats.vercel import VERCEL
+from evalgate.errors import Problem, SettingError, TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.adapters.formats.core.format import Format
+
+AUTO = "auto"
+FORMATS: tuple[Format, ...] = (
+    NATIVE,
+    TAU2,
+    TAU2_FOLDER,
+    TAU_BENCH,
+    ATIF,
+    INSPECT,
+    ADK,
+    ADK_EVAL,
+    ADK_EVALSET,
+    SWE_AGENT,
+    MINI_SWE_AGENT,
+    OPENHANDS,
+    EXGENTIC,
+    TOOLBENCH,
+    SALVO,
+    MANAGED_AGENTS,
+    LANGFUSE,
+    LANGSMITH,
+    OPENAI_AGENTS,
+    OPENAI_AGENTS_STATE,
+    OTLP,
+    JAEGER,
+    SPAN_LIST,
+    CLAUDE_CODE,
+    CODEX,
+    PYDANTIC_AI,
+    VERCEL,
+    LANGCHAIN,
+    OPENAI_RESPONSES,
+    ANTHROPIC,
+    OPENAI_CHAT,
+)
+"""In the order they are asked: who asks for most comes first."""
+
+
+def named(form: str) -> Format | None:
+    """The format of a name, None for `auto`; raises SettingError for a name that no format has."""
+    if form == AUTO:
+        return None
+    for known in FORMATS:
+        if known.name == form:
+            return known
+    import difflib
+
+    names = [AUTO, *(known.name for known in FORMATS)]
+    close = difflib.get_close_matches(form[:100].lower().replace("_", "-"), names, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"formats: {', '.join(names)}"
+    raise SettingError(Problem(f"the format {form[:40]!r} is unknown", hint=hint))
+
+
+def detect(values: Iterable[Any]) -> Format:
+    """The first format that claims one of the values; raises TraceError that says what each would need."""
+    seen: list[Any] = []
+    best: int | None = None
+    for value in values:
+        seen.append(value)
+        best = _rank(value, best)
+        if best == 0:
+            break
+    if best is not None:
+        return FORMATS[best]
+    needs = "; ".join(f"{known.name} needs {known.needs}" for known in FORMATS)
+    found = keys_of(seen[0]) if seen else "it"
+    raise TraceError(f"no format fits {found} (JSON of your own is read by `format: custom`): {needs}")
+
+
+def claimed_by(value: Any) -> Format | None:
+    """The first format that claims the value."""
+    rank = _rank(value, None)
+    return None if rank is None else FORMATS[rank]
+
+
+def packed(head: bytes) -> Format | None:
+    """The format of a file that is no text, by its first bytes."""
+    return next((known for known in FORMATS if known.magic is not None and known.magic(head)), None)
+
+
+def _rank(value: Any, best: int | None) -> int | None:
+    """The place of the first format that claims the value and stands before `best`, else `best`."""
+    for rank, known in enumerate(FORMATS[:best]):
+        if known.claims(value):
+            return rank
+    return best

@@ -1,0 +1,87 @@
+"""A file of many lines cut into stretches that are read apart and still tell what the whole file would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+from evalgate.adapters.formats.core.build.plausibility import ENOUGH, MADE_UP
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evalgate.adapters.formats.open.trace_file import Part
+    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.ports.batches import Stretch
+
+BLOCK = 1 << 18
+"""Bytes that are looked through at once: few enough to stay in the cache between reading and looking."""
+LONG = 256
+"""Bytes of a line from which on it takes less to find its end than to look at every byte for one."""
+
+
+def cut_at_line_ends(stream: BinaryIO, whole: Stretch, size: int) -> Iterator[Stretch]:
+    """The lines from `whole.start` up to `whole.end` in stretches of at least `size` bytes, but for the last.
+
+    Only ends of lines are looked for: what is read here is forgotten at once.
+    """
+    start, first_line = whole.start, whole.first_line
+    while start < whole.end:
+        end, lines = _after(stream, start, min(start + size, whole.end), whole.end)
+        if end == start:
+            return
+        yield whole._replace(start=start, end=end, first_line=first_line, lines=lines)
+        start, first_line = end, first_line + lines
+
+
+def _after(stream: BinaryIO, start: int, wanted: int, last: int) -> tuple[int, int]:
+    """The end of the line that `wanted` lies in or ends, and how many lines there are up to it."""
+    stream.seek(start)
+    place, lines = start, 0
+    while place < last:
+        block = stream.read(min(BLOCK, (wanted if place < wanted else last) - place))
+        if not block:
+            break
+        if place < wanted:
+            lines += ends_in(block)
+            place += len(block)
+            if place >= wanted and block.endswith(b"\n"):
+                return place, lines
+        else:
+            cut = block.find(b"\n") + 1
+            if cut:
+                return place + cut, lines + 1
+            place += len(block)
+    return place, lines + 1  # a last line that is not ended
+
+
+def ends_in(block: bytes) -> int:
+    """How many lines end in a block: found one by one while they are long, as that skips most bytes."""
+    at = -1
+    for found in range(len(block) // LONG):
+        at = block.find(b"\n", at + 1)
+        if at < 0:
+            return found
+    return len(block) // LONG + block.count(b"\n", at + 1)
+
+
+def same_duration(records: Iterable[TraceRecord | Part]) -> float | None:
+    """How long the first runs of a file took, where all took equally long; see trust.compare_durations."""
+    runs: list[float | None] = []
+    for record in records:
+        if isinstance(record, Trace):
+            runs.append(record.latency["total_ms"])
+            if runs[-1] is None or runs[-1] != runs[0]:
+                return None
+            if len(runs) == ENOUGH:
+                return runs[0]
+    return None
+
+
+def tell_duration(record: TraceRecord, duration: float | None) -> None:
+    """Tells a run that took as long as the first ones of its file did that the clock may be made up."""
+    if duration is not None and isinstance(record, Trace) and record.latency["total_ms"] == duration:
+        known = {warning["code"] for warning in record.warnings}
+        if "suspicious_latency" not in known:
+            said = {"code": "suspicious_latency", "message": MADE_UP, "where": "latency"}
+            record.warnings = [*record.warnings, said]  # type: ignore[list-item]

@@ -1,0 +1,128 @@
+"""One file of recordings as bytes: unpacked, cut into lines, a record at a time in memory."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evalgate.adapters.formats.core.read_limits import Budget, TraceLimits
+    from evalgate.ports.batches import Stretch
+
+GZIP = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+HEAD = 512
+OTHER_MAGIC = {
+    b"PK\x03\x04": "a zip archive of no format that is known; unpack it first",
+    b"PAR1": "a Parquet file; write JSON or JSON lines instead",
+    b"\xff\xfe": "UTF-16 text; write it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; write it as UTF-8",
+}
+CHUNK = 1 << 16
+INFINITE = 1 << 63
+
+
+class Line(NamedTuple):
+    """A line of a file, counted from 1; `data` is None where it is longer than a record may be."""
+
+    number: int
+    data: bytes | None
+
+
+class Recording:
+    """Reads a file line by line or whole; damaged packing is a TraceError, too much in all an OverLimit.
+
+    With a `stretch` only the lines of that part of it, which is text and not packed.
+    """
+
+    def __init__(
+        self, raw: BinaryIO, limits: TraceLimits, budget: Budget, stretch: Stretch | None = None
+    ) -> None:
+        self._limits = limits
+        self._budget = budget
+        self._start, self._end, self._lines_before = 0, INFINITE, 0
+        if stretch is not None:
+            self._start, self._end = stretch.start, stretch.end
+            self._lines_before = stretch.first_line - 1
+        self._position = self._counted = self._start  # bytes read twice are counted once
+        self._largest: int | None = None
+        self._stream = self._unpacked(raw) if stretch is None else _sought(raw, stretch.start)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file has to be unpacked, so that no place in it can be gone to."""
+        return self._largest is not None
+
+    def head(self) -> bytes:
+        """The first bytes, unpacked."""
+        self._rewind()
+        return self._take(self._stream.read, HEAD)
+
+    def require_text(self) -> None:
+        """Raises TraceError for what is known to be something else."""
+        head = self.head()
+        for known, what in OTHER_MAGIC.items():
+            if head.startswith(known):
+                raise TraceError(f"the file is {what}")
+
+    def lines(self) -> Iterator[Line]:
+        """The lines that are not blank, from the start of the file."""
+        self._rewind()
+        most = self._limits.record_bytes + 2  # a record and how a line may end
+        number = self._lines_before
+        while self._position < self._end and (data := self._take(self._stream.readline, most + 1)):
+            number += 1
+            stripped = data.strip()
+            if number == 1:
+                stripped = stripped.removeprefix(BOM).strip()
+            if len(data) > most:
+                self._skip_line(data)
+                yield Line(number, None)
+            elif stripped:
+                yield Line(number, stripped)
+
+    def whole(self, most: int | None = None) -> bytes:
+        """The file, up to one byte more than `most`, by default what a record may have."""
+        self._rewind()
+        return self._take(self._stream.read, (self._limits.record_bytes if most is None else most) + 1)
+
+    def _unpacked(self, raw: BinaryIO) -> BinaryIO:
+        magic = raw.read(len(GZIP))
+        raw.seek(0)
+        if not magic.startswith(GZIP):
+            return raw
+        import gzip
+
+        self._largest = self._limits.unpacked_file_bytes
+        return gzip.open(raw)  # type: ignore[return-value]
+
+    def _rewind(self) -> None:
+        if self._position != self._start:
+            self._position = self._start
+            self._stream.seek(self._start)
+
+    def _skip_line(self, read: bytes) -> None:
+        while read and not read.endswith(b"\n"):
+            read = self._take(self._stream.readline, CHUNK)
+
+    def _take(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            data = read(size)
+        except (OSError, EOFError, zlib.error):
+            raise TraceError("the file is damaged: it can't be unpacked or read to its end") from None
+        self._position += len(data)
+        if self._largest is not None and self._position > self._largest:
+            raise TraceError(f"the file unpacks to more than {self._largest:,} bytes")
+        if self._position > self._counted:
+            self._budget.take(self._position - self._counted)
+            self._counted = self._position
+        return data
+
+
+def _sought(raw: BinaryIO, start: int) -> BinaryIO:
+    raw.seek(start)
+    return raw

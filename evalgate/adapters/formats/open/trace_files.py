@@ -1,0 +1,104 @@
+"""Traces out of files: found, unpacked, recognised, split into records and read, one at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.build.plausibility import compare_durations
+from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
+from evalgate.adapters.formats.core.read_limits import Budget, TraceLimits
+from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.multi_file import Joined
+from evalgate.adapters.formats.open.raw_file import Recording
+from evalgate.adapters.formats.open.trace_file import Part, TraceFile
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import DamagedTrace, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.adapters.formats.core.format import Format
+    from evalgate.models.trace.trace import Trace, TraceRecord
+    from evalgate.ports import Files, FoundFile
+    from evalgate.suite.custom_format import Custom
+
+DEFAULTS = TraceLimits()
+
+
+class TraceFiles:
+    """Reads recordings from files; what can't be read is a value that says why, and the others go on."""
+
+    def __init__(self, files: Files, limits: TraceLimits = DEFAULTS) -> None:
+        self._files = files
+        self._limits = limits
+        self._budget = Budget(limits.total_bytes)
+
+    def formats(self) -> Sequence[str]:
+        """Names of the formats, in the order they are asked."""
+        return [known.name for known in detect.FORMATS]
+
+    def restored(self, line: bytes) -> Trace | None:
+        """A trace of a baseline, see the port."""
+        from evalgate.adapters.formats.core.strict_json import decode
+        from evalgate.adapters.formats.native import reader
+
+        try:
+            return reader.build(decode(line))
+        except TraceError:
+            return None
+
+    def read(
+        self, patterns: Sequence[str], base: str, form: str | Custom = detect.AUTO
+    ) -> Iterator[TraceRecord]:
+        """Traces in the order of their files' paths, then of the file.
+
+        Files that have to be joined come after all others. Raises SettingError for a format that does not
+        exist, RefusedPath for a path that may not be read and OverLimit where all files together are too
+        large.
+        """
+        known = detect.named(form) if isinstance(form, str) else _format_of(form)
+        found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
+        return self._read(sorted(found.values(), key=lambda file: file.path), known)
+
+    def _read(self, files: Sequence[FoundFile], known: Format | None) -> Iterator[TraceRecord]:
+        joined = Joined(self._limits.kept_bytes)
+        for file in files:
+            for found in compare_durations(self._opened(file, known, self._budget)):
+                if isinstance(found, Part):
+                    joined.add(found)
+                else:
+                    yield self._bounded(found)
+        yield from map(self._bounded, joined.records(self._again))
+
+    def _bounded(self, found: TraceRecord) -> TraceRecord:
+        """The trace, as long as it is no longer than a trace may be."""
+        if isinstance(found, DamagedTrace):
+            return found
+        most, glance = self._limits.messages, found.glance
+        if glance is not None and glance.messages + len(glance.called) <= most:
+            return found
+        for what, count in (("messages", len(found.messages)), ("tool calls", len(found.tool_calls))):
+            if count > most:
+                reason = f"the recording has {count:,} {what}; at most {most:,} are judged"
+                name = found.scenario_id
+                return DamagedTrace(reason, found.source, name or "", name, found.trial)
+        return found
+
+    def _again(self, file: FoundFile, known: Format) -> Part | None:
+        """The same part of a file once more; None where the file is another by now."""
+        parts = self._opened(file, known, Budget(None))
+        return next((found for found in parts if isinstance(found, Part)), None)
+
+    def _opened(self, file: FoundFile, known: Format | None, budget: Budget) -> Iterator[TraceRecord | Part]:
+        with self._files.open(file) as raw:
+            try:
+                yield from TraceFile(file, known, self._limits).records(Recording(raw, self._limits, budget))
+            except TraceError as error:
+                source = Source(path=file.path)
+                yield DamagedTrace(str(error), source, name_of_damaged(file.below, source))
+
+
+def _format_of(custom: Custom) -> Format:
+    from evalgate.adapters.formats.custom.reader import format_of
+
+    return format_of(custom)

@@ -1,0 +1,187 @@
+"""Spans of the OpenAI Agents SDK as its own processors export them: `trace` and `trace.span` objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
+from evalgate.adapters.formats.core.fields import FieldError, mapping, required_text, text
+from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.provider_response import openai_usage
+from evalgate.adapters.formats.messages.payload import exchanged
+from evalgate.adapters.formats.spans.assemble import build as assembled
+from evalgate.adapters.formats.spans.encodings.values import moment
+from evalgate.adapters.formats.spans.span import Facts, Span
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+FRAMEWORK = "openai-agents"
+OBJECTS = ("trace", "trace.span")
+NEAR = 1.01
+
+
+class Run(NamedTuple):
+    """What a file tells of one trace."""
+
+    head: Any
+    spans: list[Any]
+
+
+def split(documents: list[Any]) -> Sequence[Run]:
+    """One run a trace id, in the order they appear; lines of a kind nobody knows are left out."""
+    heads: dict[str, Any] = {}
+    spans: dict[str, list[Any]] = {}
+    for item in _items(documents):
+        if not isinstance(item, dict):
+            continue
+        kind = item.get("object")
+        trace_id = item.get("trace_id" if kind == "trace.span" else "id")
+        if not isinstance(trace_id, str) or kind not in OBJECTS:
+            continue
+        known = spans.setdefault(trace_id, [])
+        if kind == "trace":
+            heads[trace_id] = item
+        else:
+            known.append(item)
+    return [Run(heads.get(trace_id, {"id": trace_id}), found) for trace_id, found in spans.items()]
+
+
+def build(record: Run) -> Trace:
+    """One run. A response's span tells its id and tokens, not what was said nor by which model."""
+    require_shallow([record.head, record.spans])
+    if not record.spans:
+        raise TraceError("the trace has no spans")
+    spans = []
+    for number, item in enumerate(record.spans):
+        try:
+            spans.append(_span(item))
+        except FieldError as error:
+            raise error.under(f"spans[{number}]") from None
+    trace = assembled(spans, facts_of)
+    trace.trace_id = required_text(record.head.get("id"), "id")
+    trace.name = text(record.head.get("workflow_name"), "workflow_name")
+    trace.conversation_id = text(record.head.get("group_id"), "group_id")
+    trace.metadata = {**trace.metadata, **mapping(record.head.get("metadata"), "metadata")}
+    mark(trace, trace.metadata)
+    _compare_totals(trace, record.spans)
+    return trace
+
+
+def identify(record: Run) -> Identity:
+    """What the trace's metadata says."""
+    return marks_of(record.head.get("metadata"))
+
+
+def facts_of(span: Span) -> Facts:
+    """What one span says; turns and tasks only restate what their parts used."""
+    data = span.attributes
+    handle = HANDLERS.get(data["type"]) if isinstance(data.get("type"), str) else None
+    facts = Facts("other") if handle is None else handle(data)
+    facts.framework = FRAMEWORK
+    if span.has_failed:
+        facts.error_type = facts.error_type or "error"
+    return facts
+
+
+def _items(documents: list[Any]) -> list[Any]:
+    """Traces and spans; a trace may hold its spans, or lie beside them."""
+    items: list[Any] = []
+    for document in documents:
+        listed = document.get("data") if isinstance(document, dict) else document
+        for item in listed if isinstance(listed, list) else [document]:
+            held = item.get("spans") if isinstance(item, dict) else None
+            items += [item.get("trace", item), *held] if isinstance(held, list) else [item]
+    return items
+
+
+def _span(item: dict[str, Any]) -> Span:
+    error = item.get("error")
+    told = error if isinstance(error, dict) else {}
+    message = told.get("message", error)
+    return Span(
+        required_text(item.get("trace_id"), "trace_id"),
+        required_text(item.get("id"), "id"),
+        text(item.get("parent_id"), "parent_id"),
+        str(item.get("object")),
+        moment(item.get("started_at"), "started_at"),
+        moment(item.get("ended_at"), "ended_at"),
+        mapping(item.get("span_data"), "span_data"),
+        has_failed=error is not None,
+        status_message=message if isinstance(message, str) else None,
+    )
+
+
+def _response(data: dict[str, Any]) -> Facts:
+    usage = mapping(data.get("usage"), "span_data.usage")
+    facts = Facts(
+        "inference",
+        provider="openai",
+        response_id=text(data.get("response_id"), "span_data.response_id"),
+        usage=openai_usage(usage) if usage else None,
+    )
+    return _with_messages(facts, data)
+
+
+def _generation(data: dict[str, Any]) -> Facts:
+    usage = mapping(data.get("usage"), "span_data.usage")
+    facts = Facts(
+        "inference",
+        model=text(data.get("model"), "span_data.model"),
+        usage=openai_usage(usage) if usage else None,
+    )
+    return _with_messages(facts, data)
+
+
+def _with_messages(facts: Facts, data: dict[str, Any]) -> Facts:
+    facts.input, facts.output = exchanged(data.get("input"), data.get("output"))
+    return facts
+
+
+def _function(data: dict[str, Any]) -> Facts:
+    return Facts(
+        "tool",
+        tool_name=required_text(data.get("name"), "span_data.name"),
+        arguments=data.get("input"),
+        result=data.get("output"),
+    )
+
+
+def _agent(data: dict[str, Any]) -> Facts:
+    return Facts("agent", agent=text(data.get("name"), "span_data.name"))
+
+
+HANDLERS: dict[str, Callable[[dict[str, Any]], Facts]] = {
+    "response": _response,
+    "generation": _generation,
+    "function": _function,
+    "agent": _agent,
+}
+
+
+def _compare_totals(trace: Trace, spans: list[Any]) -> None:
+    """The task's own total beside the sum over its responses."""
+    totals = [_task_total(item) for item in spans]
+    known = sum(total for total in totals if total is not None)
+    counted = trace.usage["total_tokens"]
+    if not known or counted is None or max(known, counted) <= min(known, counted) * NEAR:
+        return
+    said = f"the task's span says {known:,} tokens, its responses used {counted:,}: their sum counts"
+    trace.warnings.append({"code": "total_mismatch", "message": said, "where": "usage"})
+
+
+def _task_total(item: dict[str, Any]) -> int | None:
+    data = item["span_data"].get("data") if isinstance(item.get("span_data"), dict) else None
+    if not isinstance(data, dict) or data.get("sdk_span_type") != "task":
+        return None
+    try:
+        return openai_usage(mapping(data.get("usage"), "usage"))["total_tokens"]
+    except FieldError:
+        return None
+
+
+READER = Reader(build=build, identify=identify, split=split)

@@ -1,0 +1,110 @@
+"""A plain line of OpenAI messages into a finished trace in one go, as `native.at_once` does it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.side_fields import (
+    SCENARIO_KEY,
+    TRIAL_KEY,
+    cost_beside,
+    latency,
+    scenario_beside,
+    tools,
+    trial_beside,
+)
+from evalgate.adapters.formats.core.build.trace_naming import named_by
+from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS, name_origin
+from evalgate.adapters.formats.core.fields import count, identifier, text
+from evalgate.adapters.formats.core.not_plain import NotPlain
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_usage, recorded_scores
+from evalgate.adapters.formats.messages.openai_glance import glance_at_chat
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Source
+
+ID_DIGITS = 32
+LATENCIES = frozenset({"latency_ms", "latency_seconds"})
+COSTS = frozenset({"cost_usd", "cost"})
+RARE = frozenset({"metadata", "tools", "scores"})
+SAY_MORE = frozenset({SCENARIO_KEY, TRIAL_KEY, *ORIGIN_KEYS})
+"""Metadata that stands for a field of the trace."""
+SAY_OTHERWISE = frozenset({"schema", "simulations", "choices"})
+"""Fields of other formats and of raw completions."""
+
+
+def read_at_once(document: Any, source: Source, below: str) -> Trace | None:
+    """The trace, None where it has to be read with care."""
+    if type(document) is not dict or not SAY_OTHERWISE.isdisjoint(document):
+        return None
+    glance = glance_at_chat(document.get("messages"))
+    if glance is None:
+        return None
+    trace = Trace.unread(glance, source)
+    try:
+        _add_ids(trace, document)
+        _add_figures(trace, document)
+        if not RARE.isdisjoint(document):
+            _add_rare(trace, document)
+        if trace.scenario_id is None:
+            if not glance.opening:
+                return None
+            trace.scenario_id = named_by(below, glance.opening)
+    except (NotPlain, TraceError):
+        return None
+    return trace
+
+
+def _add_ids(trace: Trace, document: dict[str, Any]) -> None:
+    get = document.get
+    trace_id, model, provider = get("id"), get("model"), get("provider")
+    scenario_id, trial = get("scenario_id"), get("trial")
+    for said in (trace_id, model, provider):
+        if type(said) is not str and said is not None:
+            raise NotPlain
+    trace.trace_id = trace_id or (trace.source.sha256 or "")[:ID_DIGITS]
+    trace.model, trace.provider = model or None, provider or None
+    if scenario_id is not None:
+        trace.scenario_id = identifier(scenario_id, "scenario_id")
+    if trial is not None:
+        trace.trial = count(trial, "trial")
+
+
+def _add_figures(trace: Trace, document: dict[str, Any]) -> None:
+    """What makes a reader say something is left to be said."""
+    reason, usage = document.get("finish_reason"), document.get("usage")
+    if reason is not None:
+        trace.finish_reason = finish_reason(text(reason, "finish_reason"))
+        if trace.finish_reason == "length":
+            raise NotPlain
+    if usage is not None:
+        trace.usage = provider_usage(usage, "usage")
+    if not COSTS.isdisjoint(document):
+        trace.cost, warnings = cost_beside(document, trace.usage)
+        if warnings or trace.cost["usd"] == 0:
+            raise NotPlain
+    if not LATENCIES.isdisjoint(document):
+        trace.latency = latency(document)
+
+
+def _add_rare(trace: Trace, document: dict[str, Any]) -> None:
+    get = document.get
+    metadata, listed, scores = get("metadata"), get("tools"), get("scores")
+    if listed is not None:
+        require_shallow(listed, 1)
+        trace.tool_definitions = tools(listed)
+    if scores is not None:
+        trace.evaluations = recorded_scores(scores, "scores")
+    if metadata is None:
+        return
+    if type(metadata) is not dict:
+        raise NotPlain
+    require_shallow(metadata, 1)
+    trace.metadata = metadata
+    if not SAY_MORE.isdisjoint(metadata):
+        name_origin(trace)
+        trace.scenario_id = identifier(scenario_beside(document), "scenario_id")
+        trace.trial = count(trial_beside(document), "trial")

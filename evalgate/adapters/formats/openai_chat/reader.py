@@ -1,0 +1,71 @@
+"""OpenAI chat recordings: a list of messages, `{"messages": [...]}`, a raw completion, or lines of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
+from evalgate.adapters.formats.core.build.run_end import missing_results
+from evalgate.adapters.formats.core.build.side_fields import add_beside, identify_beside
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_usage
+from evalgate.adapters.formats.messages.openai import add_message, read_messages
+from evalgate.adapters.formats.openai_chat import is_chat
+from evalgate.adapters.formats.openai_chat.at_once import read_at_once
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def split(document: Any) -> Sequence[Any]:
+    """The conversations of a document."""
+    return [document] if is_chat(document) or not isinstance(document, list) else document
+
+
+def build(record: Any) -> Trace:
+    """One conversation, with the figures that stand beside it."""
+    beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    for kept in ("metadata", "tools"):  # of the rest nothing is kept but texts, figures and arguments
+        require_shallow(beside.get(kept), 1)
+    conversation = read_messages(listing(beside.get("messages"), "messages"), "messages")
+    finished = _add_choice(conversation, beside)
+    if not conversation.messages:
+        raise FieldError("messages", "is missing or empty")
+    trace = Trace(
+        "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        finish_reason=finished,
+        system_instructions=first_instructions(conversation.messages),
+        usage=provider_usage(beside.get("usage"), "usage"),
+        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+    )
+    add_beside(trace, beside)
+    return trace
+
+
+def _add_choice(conversation: Conversation, beside: dict[str, Any]) -> str | None:
+    """The answer of a raw completion comes after its request's messages; returns why it ended."""
+    finished = finish_reason(text(beside.get("finish_reason"), "finish_reason"))
+    choices = listing(beside.get("choices"), "choices")
+    if choices:
+        choice = mapping(choices[0], "choices[0]")
+        try:
+            add_message(conversation, choice.get("message"))
+        except FieldError as error:
+            raise error.under("choices[0].message") from None
+        finished = finish_reason(text(choice.get("finish_reason"), "choices[0].finish_reason")) or finished
+        conversation.messages[-1]["finish_reason"] = finished
+    return finished
+
+
+READER = Reader(
+    build=build,
+    identify=identify_beside,
+    split=split,
+    at_once=read_at_once,
+)

@@ -1,0 +1,39 @@
+"""Items of the OpenAI Responses API, and raw responses. Entry points: `OPENAI_RESPONSES`, `reader`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.chat_shapes import first_messages, one_or_many
+from evalgate.adapters.formats.core.format import Format
+
+ITEM_ENDINGS = ("_call", "_call_output")
+
+
+def is_responses(value: Any) -> bool:
+    """True for items with a call or a thought among them, or a raw response."""
+    if isinstance(value, dict):
+        if value.get("object") == "response":
+            return True
+        if isinstance(value.get("output"), list) and any(map(_is_item, first_messages(value, ("output",)))):
+            return True
+    return any(map(_is_item, first_messages(value)))
+
+
+def _is_item(item: dict[str, Any]) -> bool:
+    kind = item.get("type")
+    if type(kind) is not str or "role" in item:
+        return False
+    if kind in ("function_call", "custom_tool_call"):
+        return "call_id" in item
+    if kind == "reasoning":
+        return "summary" in item or "encrypted_content" in item
+    return kind.endswith(ITEM_ENDINGS) and ("call_id" in item or "status" in item)
+
+
+OPENAI_RESPONSES = Format(
+    name="openai-responses",
+    needs="items with a `type` such as `function_call`",
+    claims=one_or_many(is_responses),
+    module="openai_responses.reader",
+)

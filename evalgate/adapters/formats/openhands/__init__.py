@@ -1,0 +1,39 @@
+"""OpenHands histories and output lines. Entry points: `OPENHANDS`, `reader`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.format import Format
+
+EVENT_SOURCES = frozenset({"user", "agent", "environment"})
+
+
+def is_openhands_event(value: Any) -> bool:
+    """True for one event of an OpenHands history, of any version."""
+    if not isinstance(value, dict) or "role" in value:
+        return False
+    return isinstance(value.get("action"), str) or isinstance(value.get("observation"), str)
+
+
+def _claims_openhands(value: Any) -> bool:
+    if isinstance(value, dict):
+        history = value.get("history")
+        if not isinstance(history, list) or "metrics" not in value:
+            return False
+        first = history[0] if history else None
+        if isinstance(first, list):
+            first = first[0] if first else None
+        return "instruction" in value if first is None else is_openhands_event(first)
+    if not isinstance(value, list) or not value or not is_openhands_event(value[0]):
+        return False
+    source = value[0].get("source")
+    return isinstance(source, str) and source in EVENT_SOURCES
+
+
+OPENHANDS = Format(
+    name="openhands",
+    needs="a list of events, or `history` and `metrics`",
+    claims=_claims_openhands,
+    module="openhands.reader",
+)

@@ -1,0 +1,165 @@
+"""OpenHands: a list of events, or a line of `output.jsonl` with history, metrics and result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.build.conversation import first_instructions
+from evalgate.adapters.formats.core.build.run_end import handed_in, incomplete, missing_results
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    identifier,
+    listing,
+    mapping,
+    milliseconds_between,
+    text,
+    time,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import require_shallow, shown
+from evalgate.adapters.formats.core.usage.totals import is_known, sum_of_calls
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    evaluation,
+    provider_and_model,
+    provider_usage,
+    recorded_cost,
+)
+from evalgate.adapters.formats.openhands.events import FINISH, Events
+from evalgate.models.trace.trace import Trace, Warning_
+
+MOST_OFF = 0.01
+"""How far a total may be from the sum of its parts."""
+
+
+def build(record: Any) -> Trace:
+    """One run. Of a model response that several events repeat, text and usage count once."""
+    require_shallow(record)
+    is_bare = isinstance(record, list)
+    document = {"history": record} if is_bare else mapping(record, "")
+    events, history = Events(), listing(document.get("history"), "history")
+    if not is_bare:
+        _add_task(events, document, history)
+    events.add_all(history, "" if is_bare else "history")
+    conversation = events.conversation
+    if not conversation.messages:
+        raise FieldError("history", "holds no message and no action")
+    trace = Trace(
+        "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        scenario_id=identifier(_scenario(document), "instance_id"),
+        agent={"framework": "openhands"},
+        system_instructions=first_instructions(conversation.messages),
+        llm_calls=events.llm_calls,
+        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+    )
+    if events.answer is not None:
+        handed_in(trace, *events.answer)
+    _add_model(trace, document)
+    _add_times(trace, history)
+    _add_figures(trace, document, history, events.silent)
+    _add_end(trace, events, document)
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """The instance of the benchmark or the issue that was worked on."""
+    return identity(_scenario(record) if isinstance(record, dict) else None, None)
+
+
+def _scenario(document: dict[str, Any]) -> Any:
+    issue = document.get("issue")
+    if document.get("instance_id") is not None or not isinstance(issue, dict):
+        return document.get("instance_id")
+    owner, repo, number = (issue.get(name) for name in ("owner", "repo", "number"))
+    known = isinstance(owner, str) and isinstance(repo, str) and type(number) is int
+    return f"{owner}/{repo}#{number}" if known else None
+
+
+def _add_task(events: Events, document: dict[str, Any], history: list[Any]) -> None:
+    """The task, where the history does not begin with it."""
+    first = history[0] if history else None
+    if isinstance(first, list):
+        first = first[0] if first else None
+    instruction = text(document.get("instruction"), "instruction")
+    begins = isinstance(first, dict) and first.get("action") in ("message", "system")
+    if instruction and not begins:
+        events.conversation.say("user", instruction)
+
+
+def _add_model(trace: Trace, document: dict[str, Any]) -> None:
+    metadata = mapping(document.get("metadata"), "metadata")
+    config = mapping(metadata.get("llm_config"), "metadata.llm_config")
+    trace.provider, trace.model = provider_and_model(text(config.get("model"), "metadata.llm_config.model"))
+    if trace.model is None and trace.llm_calls:
+        trace.provider, trace.model = provider_and_model(trace.llm_calls[-1]["model"])
+
+
+def _add_times(trace: Trace, history: list[Any]) -> None:
+    """From the first event to the last; versions that wrote no times tell none."""
+    times = [
+        moment
+        for event in history
+        if isinstance(event, dict) and (moment := time(event.get("timestamp"), "timestamp"))
+    ]
+    if times:
+        trace.started_at, trace.ended_at = times[0], times[-1]
+        took = milliseconds_between(times[0], times[-1])
+        if took:
+            trace.latency = {"total_ms": took, "source": "timestamps"}
+
+
+def _add_figures(trace: Trace, document: dict[str, Any], history: list[Any], silent: int) -> None:
+    trace.usage, about_usage = sum_of_calls(trace.llm_calls, silent)
+    path = "metrics"
+    metrics = mapping(document.get(path), path)
+    for event in reversed(history):
+        if not metrics and isinstance(event, dict) and event.get("llm_metrics") is not None:
+            path = "llm_metrics"
+            metrics = mapping(event[path], path)
+    _add_counted_tokens(trace, metrics, path)
+    trace.cost, warnings = recorded_cost(
+        metrics.get("accumulated_cost"), trace.usage, f"{path}.accumulated_cost"
+    )
+    about_usage = [] if is_known(trace.usage) else about_usage
+    trace.warnings += [*about_usage, *warnings, *_mismatch(metrics, path)]
+
+
+def _add_counted_tokens(trace: Trace, metrics: dict[str, Any], path: str) -> None:
+    counted = metrics.get("accumulated_token_usage")
+    if counted is not None:
+        total = provider_usage(counted, f"{path}.accumulated_token_usage")
+        if total["input_tokens"] or total["output_tokens"]:
+            trace.usage = total
+
+
+def _mismatch(metrics: dict[str, Any], path: str) -> list[Warning_]:
+    total = amount(metrics.get("accumulated_cost"), f"{path}.accumulated_cost")
+    costs = []
+    for number, value in enumerate(listing(metrics.get("costs"), f"{path}.costs")):
+        cost = value.get("cost") if isinstance(value, dict) else value
+        costs.append(amount(cost, f"{path}.costs[{number}]") or 0.0)
+    if not costs or total is None or abs(sum(costs) - total) <= MOST_OFF * max(total, sum(costs)):
+        return []
+    said = f"the recorded cost {total:g} is not the sum {sum(costs):g} of its parts"
+    return [{"code": "total_mismatch", "message": said, "where": f"{path}.costs"}]
+
+
+def _add_end(trace: Trace, events: Events, document: dict[str, Any]) -> None:
+    success = document.get("success")
+    if isinstance(success, bool):
+        trace.evaluations.append(evaluation("success", float(success), "success"))
+    error = text(document.get("error"), "error") or events.error
+    if error:
+        trace.status, trace.error = "error", {"type": None, "message": error}
+    elif any(call["name"] == FINISH for call in trace.tool_calls[-1:]):
+        trace.finish_reason = "stop"
+    elif trace.tool_calls and trace.messages[-1]["role"] != "assistant":
+        incomplete(trace, f"the history ends with a result of `{shown(trace.tool_calls[-1]['name'])}`")
+    elif trace.tool_calls and trace.tool_calls[-1]["status"] == "missing":
+        incomplete(trace, f"the history ends with a call of `{shown(trace.tool_calls[-1]['name'])}`")
+
+
+READER = Reader(build=build, identify=identify)

@@ -1,0 +1,26 @@
+"""Messages of Pydantic AI. Entry points: `PYDANTIC_AI`, `reader`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.chat_shapes import first_messages, one_or_many
+from evalgate.adapters.formats.core.format import Format
+
+
+def is_pydantic_ai(value: Any) -> bool:
+    """True for requests and responses in parts."""
+    messages = first_messages(value, ("messages", "all_messages", "new_messages"))
+    first = messages[0] if messages else {}
+    parts = first.get("parts")
+    if first.get("kind") not in ("request", "response") or not isinstance(parts, list):
+        return False
+    return not parts or (isinstance(parts[0], dict) and "part_kind" in parts[0])
+
+
+PYDANTIC_AI = Format(
+    name="pydantic-ai",
+    needs="messages with `kind` and `parts` of a `part_kind`",
+    claims=one_or_many(is_pydantic_ai),
+    module="pydantic_ai.reader",
+)

@@ -1,0 +1,121 @@
+"""Signs of spans: OTLP, Jaeger's export, and lists of the objects that tracers print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.format import first_object
+
+SPAN_RESOURCES = ("resourceSpans", "resource_spans", "batches")
+LOG_RESOURCES = ("resourceLogs", "resource_logs")
+NAMED_SURELY = (*SPAN_RESOURCES[:2], *LOG_RESOURCES)
+SPAN_SCOPES = (
+    "scopeSpans",
+    "scope_spans",
+    "instrumentationLibrarySpans",
+    "instrumentation_library_spans",
+)
+WRAPPERS = ("trace", "result")
+TRACE_IDS = ("trace_id", "traceId", "traceID")
+SPAN_IDS = ("span_id", "spanId", "spanID")
+CONTEXTS = ("context", "spanContext", "span_context")
+PARENT_CONTEXTS = ("parentSpanContext", "parent_span_context", "parent")
+BEGINS_PROTOBUF = b"\n"
+# What may follow the length of the first message: its resource, its scopes, its schema's URL.
+INNER_TAGS = frozenset(b"\n\x12\x1a")
+NEVER_IN_TEXT = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
+LENGTH_PREFIX = 4
+
+
+def envelope_of(value: Any) -> Any:
+    """What holds the resources: the value itself, or what a server's answer wraps."""
+    if isinstance(value, dict):
+        for key in WRAPPERS:
+            if isinstance(value.get(key), dict) and _is_envelope(value[key]):
+                return value[key]
+    return value
+
+
+def spans_of(value: Any) -> list[Any] | None:
+    """The list that should hold spans: the value itself, or what lies under `spans`; None where none does.
+
+    A single object is a list of one: a line. Of a list of objects that hold spans it is the spans of all.
+    """
+    if isinstance(value, dict):
+        held = _held(value)
+        return [value] if held is None and is_span(value) else held
+    if not isinstance(value, list):
+        return None
+    if _held(first_object(value)) is None:
+        return value
+    listed = [(one, _held(one)) for one in value]
+    return [span for one, held in listed for span in ([one] if held is None else held)]
+
+
+def _held(value: Any) -> list[Any] | None:
+    if not isinstance(value, dict):
+        return None
+    data = value.get("data")
+    held = value.get("spans", data.get("spans") if isinstance(data, dict) else None)
+    return held if isinstance(held, list) else None
+
+
+def jaeger_traces(value: Any) -> list[Any] | None:
+    """The traces of Jaeger's export; None where the value is something else."""
+    if not isinstance(value, dict):
+        return None
+    traces = value.get("data", [value])
+    first = first_object(traces) if isinstance(traces, list) else {}
+    return traces if isinstance(first.get("spans"), list) and "traceID" in first else None
+
+
+def is_span(value: Any) -> bool:
+    """True for a span that bears its ids, or a context with its ids."""
+    if not isinstance(value, dict):
+        return False
+    ids: Any = next((value[key] for key in CONTEXTS if isinstance(value.get(key), dict)), value)
+    has_ids = any(key in ids for key in TRACE_IDS) and any(key in ids for key in SPAN_IDS)
+    return has_ids and ("name" in value or "attributes" in value)
+
+
+def _is_envelope(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if any(isinstance(value.get(key), list) for key in NAMED_SURELY):
+        return True
+    return any(key in first_object(value.get("batches")) for key in SPAN_SCOPES)
+
+
+def is_otlp(value: Any) -> bool:
+    """True for an envelope of OTLP."""
+    return _is_envelope(envelope_of(first_object(value)))
+
+
+def is_jaeger(value: Any) -> bool:
+    """True for an export of Jaeger."""
+    return jaeger_traces(value) is not None
+
+
+def is_span_list(value: Any) -> bool:
+    """True for spans, or a list of them."""
+    found = spans_of(value) or [None]
+    return is_span(found[0])
+
+
+def is_protobuf(head: bytes) -> bool:
+    """True for an export request, with or without the length that the Collector writes before each.
+
+    A text that begins with an empty line is none: it has no control characters.
+    """
+    if head[:1] != BEGINS_PROTOBUF:
+        head = head[LENGTH_PREFIX:] if head[:1] == b"\0" else b""
+    after = 1
+    while after < len(head) and head[after] & 0x80:
+        after += 1
+    inner = head[after + 1 : after + 2]
+    return (
+        head[:1] == BEGINS_PROTOBUF
+        and bool(inner)
+        and inner[0] in INNER_TAGS
+        and not NEVER_IN_TEXT.isdisjoint(head)
+    )

@@ -1,0 +1,45 @@
+"""The vocabulary of any-agent (Mozilla), where it goes beyond the conventions: `gen_ai.output`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.raw_message import Asked, Said
+from evalgate.adapters.formats.spans.dialects.attributes import decoded, dollars, words
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+
+OUTPUT, ARGUMENTS = "gen_ai.output", "gen_ai.tool.args"
+NAME = "tool.name"
+
+
+def kind_of(_span: Span) -> SpanKind | None:
+    """Never told: the conventions' own word stands on every span."""
+    return None
+
+
+def add(span: Span, facts: Facts) -> None:
+    """Arguments and result of a tool; what a model answered and cost."""
+    attributes = span.attributes
+    if facts.kind == "tool":
+        facts.arguments = attributes.get(ARGUMENTS) if facts.arguments is None else facts.arguments
+        facts.result = attributes.get(OUTPUT) if facts.result is None else facts.result
+    elif facts.kind == "inference":
+        facts.output = facts.output or _answered(attributes.get(OUTPUT))
+        costs = [dollars(attributes, f"gen_ai.usage.{part}_cost") for part in ("input", "output")]
+        if facts.cost_usd is None and costs[0] is not None and costs[1] is not None:
+            facts.cost_usd = costs[0] + costs[1]
+
+
+def _answered(value: Any) -> list[Said] | None:
+    """Calls as a list of names and arguments, else words."""
+    told = decoded(value)
+    if type(told) is list and told and all(_is_call(one) for one in told):
+        return [Said("assistant", calls=[Asked(None, one[NAME], one.get("tool.args")) for one in told])]
+    said = words({OUTPUT: value}, OUTPUT)
+    return None if said is None else [Said("assistant", said)]
+
+
+def _is_call(value: Any) -> bool:
+    return type(value) is dict and type(value.get(NAME)) is str and bool(value[NAME])

@@ -1,0 +1,138 @@
+"""Values of attributes, whichever type a tracer gave them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core import strict_json
+from evalgate.adapters.formats.core.fields import amount, count
+from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.messages import genai
+from evalgate.adapters.formats.messages.sniff_messages import said_of
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import Usage, unknown_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.spans.span import Facts
+
+MOST_INDEX = 20_000
+MOST_DIGITS = 18
+UNREADABLE = "what was said could not be read: it is no whole JSON, as where a tracer cuts long attributes"
+
+
+def first(attributes: Mapping[str, Any], *keys: str) -> Any:
+    """The value of the first of these attributes that has one."""
+    return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
+
+
+def words(attributes: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of these attributes that is text and says something."""
+    found = (attributes.get(key) for key in keys)
+    return next((value for value in found if type(value) is str and value), None)
+
+
+def tokens(attributes: Mapping[str, Any], *keys: str) -> int | None:
+    """A count, as number or digits; raises FieldError for anything else."""
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None:
+            return count(_number(value), f"attributes.{key}")
+    return None
+
+
+def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
+    """An amount, as number or digits; raises FieldError for anything else."""
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None:
+            return amount(_number(value), f"attributes.{key}")
+    return None
+
+
+def usage_of(told: Mapping[str, int | None]) -> Usage | None:
+    """Usage of its parts; None where no part is known, or all are 0 as where nobody counted."""
+    usage = unknown_usage()
+    for key, value in told.items():
+        usage[key] = value  # type: ignore[literal-required]
+    if not any((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])):
+        return None
+    if usage["total_tokens"] is None:
+        usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def completed(usage: Usage | None, other: Usage | None) -> Usage | None:
+    """Usage with what another vocabulary tells of the same tokens."""
+    if usage is None or other is None:
+        return usage or other
+    if (usage["input_tokens"], usage["output_tokens"]) == (other["input_tokens"], other["output_tokens"]):
+        for key in ("cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens"):
+            if usage[key] is None:
+                usage[key] = other[key]
+    return usage
+
+
+def decoded(value: Any) -> Any:
+    """Structure that stands as JSON text, decoded; other values as they are, broken JSON as its text."""
+    if type(value) is not str or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        found = strict_json.decode(value.encode("utf-8", "surrogatepass"))
+        strict_json.require_shallow(found)
+    except TraceError:
+        return value
+    return found
+
+
+def messages(value: Any, facts: Facts, where: str) -> list[Said] | None:
+    """The messages of an attribute, JSON text or structure; a warning where nobody can read them."""
+    found = decoded(value)
+    if found is None or found in ([], "", {}):
+        return None
+    said = said_of(found)
+    if said is None and type(found) is list and all(genai.is_shape(one) or _is_empty(one) for one in found):
+        said = genai.read([one for one in found if not _is_empty(one)]) or None
+    if said is None:
+        warning = {"code": "content_unreadable", "message": UNREADABLE, "where": where}
+        facts.warnings.append(warning)  # type: ignore[arg-type]
+    return said
+
+
+def flattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
+    """Entries of `prefix.N.rest` in the order of N, each a map from rest to value."""
+    entries: dict[int, dict[str, Any]] = {}
+    start = len(prefix) + 1
+    for key, value in attributes.items():
+        if not key.startswith(prefix) or key[start - 1 : start] != ".":
+            continue
+        number, _, rest = key[start:].partition(".")
+        if number.isascii() and number.isdigit() and len(number) < len(str(MOST_INDEX)):
+            entries.setdefault(int(number), {})[rest] = value
+    return [entries[number] for number in sorted(entries)]
+
+
+def listed(value: Any) -> list[str]:
+    """Texts: a list of them, or JSON text that is one."""
+    found = decoded(value)
+    if type(found) is str:
+        return [found] if found else []
+    return [one for one in found if type(one) is str] if type(found) is list else []
+
+
+def _number(value: Any) -> Any:
+    if type(value) is not str:
+        return value
+    try:
+        return (
+            int(value) if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS else float(value)
+        )
+    except ValueError:
+        return value
+
+
+def _is_empty(message: Any) -> bool:
+    return type(message) is dict and message.get("parts") == []

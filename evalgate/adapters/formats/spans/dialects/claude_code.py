@@ -1,0 +1,76 @@
+"""The spans that Claude Code itself records: `claude_code.interaction`, `.llm_request` and `.tool`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.spans.dialects.attributes import tokens, usage_of, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.models.trace.trace import Usage
+
+PREFIX = "claude_code."
+EXECUTION = "claude_code.tool.execution"
+KINDS: dict[str, SpanKind] = {
+    "claude_code.interaction": "agent",
+    "claude_code.llm_request": "inference",
+    "claude_code.tool": "tool",
+    EXECUTION: "tool",
+}
+REDACTED = "<REDACTED>"
+ARGUMENTS = {"command": "full_command", "file_path": "file_path"}
+
+
+def kind_of(span: Span) -> SpanKind | None:
+    """By the span's name: its attributes are those of any program."""
+    return KINDS.get(span.name, "other") if span.name.startswith(PREFIX) else None
+
+
+def add(span: Span, facts: Facts) -> None:
+    """What no convention has told; content is there only where the user switched it on."""
+    if span.name not in KINDS:
+        return
+    attributes = span.attributes
+    facts.framework = "claude-code"
+    if facts.kind == "inference":
+        facts.model = facts.model or words(attributes, "model")
+        facts.response_id = facts.response_id or words(attributes, "request_id")
+        facts.usage = facts.usage or _usage(attributes)
+    elif facts.kind == "agent":
+        prompt = words(attributes, "user_prompt")
+        if prompt is not None and prompt != REDACTED:
+            facts.input = facts.input or [Said("user", prompt)]
+    elif facts.kind == "tool":
+        _add_tool(span, facts)
+    if attributes.get("success") is False:
+        facts.error_type = facts.error_type or words(attributes, "error.type") or "error"
+
+
+def _usage(attributes: Mapping[str, Any]) -> Usage | None:
+    """Input tokens as Anthropic counts them: without those of the cache."""
+    read, written = tokens(attributes, "cache_read_tokens"), tokens(attributes, "cache_creation_tokens")
+    fresh = tokens(attributes, "input_tokens")
+    return usage_of(
+        {
+            "input_tokens": None if fresh is None else fresh + (read or 0) + (written or 0),
+            "output_tokens": tokens(attributes, "output_tokens"),
+            "cache_read_input_tokens": read,
+            "cache_write_input_tokens": written,
+        }
+    )
+
+
+def _add_tool(span: Span, facts: Facts) -> None:
+    attributes = span.attributes
+    facts.tool_name = facts.tool_name or words(attributes, "tool_name")
+    facts.tool_call_id = facts.tool_call_id or words(attributes, "tool_use_id", "gen_ai.tool.call.id")
+    if facts.arguments is None:
+        told = {name: attributes[key] for name, key in ARGUMENTS.items() if words(attributes, key)}
+        facts.arguments = told or None
+    outputs = [words(event.attributes, "output") for event in span.events if event.name == "tool.output"]
+    if facts.result is None and outputs:
+        facts.result = outputs[-1]

@@ -1,0 +1,79 @@
+"""What all vocabularies share: errors, exit codes, sessions, scores, the framework that ran."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.fields import number
+from evalgate.adapters.formats.spans.dialects.attributes import words
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.spans.span import Event, Facts, Span
+
+SCOPES = ("openinference.instrumentation.", "opentelemetry.instrumentation.")
+FRAMEWORKS = {
+    "agno": "agno",
+    "autogen": "autogen",
+    "autogen_agentchat": "autogen",
+    "beeai": "beeai",
+    "claude_agent_sdk": "claude-agent-sdk",
+    "crewai": "crewai",
+    "google_adk": "google-adk",
+    "haystack": "haystack",
+    "langchain": "langchain",
+    "llama_index": "llama-index",
+    "llamaindex": "llama-index",
+    "openai_agents": "openai-agents",
+    "pydantic_ai": "pydantic-ai",
+    "smolagents": "smolagents",
+    "strands_agents": "strands",
+}
+OWN_SCOPES = {
+    "gcp.vertex.agent": "google-adk",
+    "pydantic-ai": "pydantic-ai",
+    "ai": "vercel-ai",
+    "autogen-core": "autogen",
+    "strands.telemetry.tracer": "strands",
+}
+EXIT_CODES = ("process.exit.code", "process.exit_code", "exit_code")
+SCORE = "gen_ai.evaluation.result"
+
+
+def add(span: Span, facts: Facts) -> None:
+    """Fills what no dialect told."""
+    attributes = span.attributes
+    facts.framework = facts.framework or _framework(span.scope)
+    facts.conversation_id = facts.conversation_id or words(attributes, "session.id", "langfuse.session.id")
+    facts.error_type = facts.error_type or words(attributes, "error.type")
+    for event in span.events:
+        if event.name == "exception" and span.has_failed:
+            facts.error_type = facts.error_type or words(event.attributes, "exception.type")
+        elif event.name == SCORE:
+            _add_score(event, facts)
+    if facts.kind == "tool" and facts.exit_code is None:
+        codes = [attributes[key] for key in EXIT_CODES if type(attributes.get(key)) is int]
+        facts.exit_code = codes[0] if codes else None
+
+
+def _framework(scope: str | None) -> str | None:
+    if scope is None:
+        return None
+    for prefix in SCOPES:
+        if scope.startswith(prefix):
+            return FRAMEWORKS.get(scope.removeprefix(prefix))
+    return OWN_SCOPES.get(scope)
+
+
+def _add_score(event: Event, facts: Facts) -> None:
+    told = event.attributes
+    name = words(told, "gen_ai.evaluation.name")
+    if name is not None:
+        facts.evaluations.append(
+            {
+                "name": name,
+                "score_value": number(told.get("gen_ai.evaluation.score.value"), f"{SCORE} {name[:40]}"),
+                "score_label": words(told, "gen_ai.evaluation.score.label"),
+                "explanation": words(told, "gen_ai.evaluation.explanation"),
+                "source": None,
+            }
+        )

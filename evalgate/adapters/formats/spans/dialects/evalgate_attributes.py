@@ -1,0 +1,45 @@
+"""What people add for this gate: the scenario, the trial, and whose span it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.evalgate_metadata import SCENARIO_KEYS, TRIAL_KEYS
+from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS
+from evalgate.adapters.formats.core.fields import count, identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.adapters.formats.spans.span import Facts, Span
+
+ROLE = "evalgate.role"
+NOT_THE_AGENT = frozenset({"user", "judge"})
+MOST_DIGITS = 9
+
+
+def add(span: Span, facts: Facts) -> None:
+    """Marks on the span, in its metadata, or on the whole process; raises FieldError where they can't be."""
+    for place in (span.attributes, facts.metadata, span.resource):
+        _add_marks(place, facts, is_metadata=place is facts.metadata)
+        for key in ORIGIN_KEYS:
+            if type(place.get(key)) is str:
+                facts.metadata.setdefault(key, place[key])
+    role = span.attributes.get(ROLE)
+    if type(role) is str and role in NOT_THE_AGENT:
+        facts.kind = "excluded"
+
+
+def _add_marks(place: Mapping[str, Any], facts: Facts, *, is_metadata: bool) -> None:
+    for key in SCENARIO_KEYS if is_metadata else SCENARIO_KEYS[:1]:
+        if place.get(key) is not None and facts.scenario_id is None:
+            facts.scenario_id = identifier(place[key], key)
+    for key in TRIAL_KEYS:
+        if place.get(key) is not None and facts.trial is None:
+            facts.trial = count(_number(place[key]), key)
+
+
+def _number(value: Any) -> Any:
+    """Many tracers keep text only."""
+    is_digits = type(value) is str and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
+    return int(value) if is_digits else value

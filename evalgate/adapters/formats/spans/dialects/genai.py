@@ -1,0 +1,170 @@
+"""The GenAI semantic conventions of OpenTelemetry, all generations of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.messages.genai import words_of_parts
+from evalgate.adapters.formats.spans.dialects.attributes import (
+    decoded,
+    dollars,
+    first,
+    listed,
+    messages,
+    tokens,
+    usage_of,
+    words,
+)
+from evalgate.adapters.formats.spans.dialects.genai_events import told_in_events
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.models.trace.trace import Usage
+
+OPERATION = "gen_ai.operation.name"
+KINDS: dict[str, SpanKind] = {
+    "chat": "inference",
+    "generate_content": "inference",
+    "text_completion": "inference",
+    "call_llm": "inference",
+    "execute_tool": "tool",
+    "invoke_agent": "agent",
+    "invoke_workflow": "agent",
+    "embeddings": "excluded",
+    "evaluate": "excluded",
+}
+NO_PROVIDERS = ("gcp.vertex.agent", "langchain", "langgraph", "autogen")
+NO_TOOLS = ("(merged", "N/A")
+USAGE = "gen_ai.usage."
+# An agent's own sum has a name of its own in some versions: it never is a request's.
+PREFIXES = {"agent": (USAGE, "gen_ai.aggregated_usage.")}
+
+
+def kind_of(span: Span) -> SpanKind | None:
+    """By the operation; else by what only tools or requests have."""
+    attributes = span.attributes
+    operation = attributes.get(OPERATION)
+    if type(operation) is str:
+        kind = KINDS.get(operation.lower(), "other")
+        return "other" if kind == "tool" and _is_merged(span) else kind
+    name = words(attributes, "gen_ai.tool.name")
+    if name is not None and (
+        first(attributes, "gen_ai.tool.call.id", "gen_ai.tool.call.arguments") is not None
+        or attributes.get("mcp.method.name") == "tools/call"
+    ):
+        return "tool"
+    if any(event.name.startswith("gen_ai.") and event.name in TELLING_EVENTS for event in span.events):
+        return "inference"
+    return None
+
+
+TELLING_EVENTS = frozenset({"gen_ai.choice", "gen_ai.client.inference.operation.details"})
+
+
+def add(span: Span, facts: Facts) -> None:
+    """Everything the conventions name."""
+    attributes = span.attributes
+    facts.provider = _provider(attributes)
+    facts.model = words(attributes, "gen_ai.response.model", "gen_ai.request.model")
+    facts.response_id = words(attributes, "gen_ai.response.id")
+    facts.usage = _usage(span, facts)
+    facts.cost_usd = dollars(attributes, "gen_ai.usage.cost", "gen_ai.usage.cost_usd", "operation.cost")
+    reasons = listed(first(attributes, "gen_ai.response.finish_reasons", "gen_ai.response.finish_reason"))
+    facts.finish_reason = reasons[-1] if reasons else None
+    facts.agent = words(attributes, "gen_ai.agent.name")
+    facts.conversation_id = words(attributes, "gen_ai.conversation.id")
+    facts.system = words_of_parts(decoded(attributes.get("gen_ai.system_instructions")))
+    facts.tool_definitions = definitions(decoded(attributes.get("gen_ai.tool.definitions")))
+    facts.input = messages(attributes.get("gen_ai.input.messages"), facts, "gen_ai.input.messages")
+    facts.output = one_choice(
+        messages(attributes.get("gen_ai.output.messages"), facts, "gen_ai.output.messages")
+    )
+    told_in_events(span, facts)
+    if facts.kind == "tool":
+        _add_tool(span, facts)
+
+
+def one_choice(said: list[Said] | None) -> list[Said] | None:
+    """Several messages that each ended are alternatives: the first is the one that frameworks take."""
+    if said and len(said) > 1 and all(one.finish_reason and not one.answers for one in said):
+        return said[:1]
+    return said
+
+
+def _usage(span: Span, facts: Facts) -> Usage | None:
+    for prefix in PREFIXES.get(facts.kind, (USAGE,)):
+        found = _usage_under(span, prefix)
+        if found is not None:
+            return found
+    return None
+
+
+def _usage_under(span: Span, prefix: str) -> Usage | None:
+    def told(*names: str) -> int | None:
+        return tokens(span.attributes, *(f"{prefix}{name}" for name in names))
+
+    return usage_of(
+        {
+            "input_tokens": told("input_tokens", "prompt_tokens"),
+            "output_tokens": told("output_tokens", "completion_tokens"),
+            "total_tokens": told("total_tokens"),
+            "cache_read_input_tokens": told(
+                "cache_read.input_tokens", "cache_read_input_tokens", "details.cache_read_tokens"
+            ),
+            "cache_write_input_tokens": told(
+                "cache_write.input_tokens",
+                "cache_creation.input_tokens",
+                "cache_creation_input_tokens",
+                "cache_write_input_tokens",
+                "details.cache_write_tokens",
+            ),
+            "reasoning_output_tokens": told(
+                "reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens"
+            ),
+        }
+    )
+
+
+def _add_tool(span: Span, facts: Facts) -> None:
+    attributes = span.attributes
+    facts.tool_name = words(attributes, "gen_ai.tool.name")
+    facts.tool_call_id = words(attributes, "gen_ai.tool.call.id")
+    facts.arguments = first(attributes, "gen_ai.tool.call.arguments")
+    facts.result = first(attributes, "gen_ai.tool.call.result")
+
+
+def _is_merged(span: Span) -> bool:
+    """Some recorders add a span that stands for several parallel executions at once."""
+    name = words(span.attributes, "gen_ai.tool.name")
+    return name is not None and name.startswith(NO_TOOLS)
+
+
+def _provider(attributes: dict[str, Any]) -> str | None:
+    """Who ran the model; Google's agent kit names itself there."""
+    named = words(attributes, "gen_ai.provider.name", "gen_ai.system")
+    return None if named in NO_PROVIDERS else named
+
+
+def definitions(value: Any) -> list[dict[str, Any]] | None:
+    """Tools with name, description and parameters beside each other."""
+    if type(value) is not list:
+        return None
+    found = []
+    for one in value:
+        if type(one) is dict:
+            inner = one.get("function")
+            told = inner if type(inner) is dict else one
+            if type(told.get("name")) is str:
+                found.append(_definition(told))
+    return found or None
+
+
+def _definition(told: dict[str, Any]) -> dict[str, Any]:
+    parameters = first(told, "parameters", "input_schema")
+    return {
+        "name": told["name"],
+        "description": told.get("description"),
+        "parameters": decoded(parameters),
+        "type": "function",
+    }

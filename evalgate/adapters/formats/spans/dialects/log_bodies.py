@@ -1,0 +1,80 @@
+"""Events whose body holds a span's input and output, as AWS collectors keep them beside the span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.adapters.formats.core.python_literals import unwrapped
+from evalgate.adapters.formats.messages.payload import carried
+from evalgate.adapters.formats.messages.roles import read_message
+from evalgate.adapters.formats.spans.dialects.attributes import first
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.models.trace.trace import Role
+
+
+def kind_of(span: Span) -> SpanKind | None:
+    """By what came out: generations of a model, a tool's message, or messages of an agent."""
+    if not span.events:
+        return None
+    answered = unwrapped(_side(span, "output"))
+    if type(answered) is not dict:
+        return None
+    if type(answered.get("generations")) is list:
+        return "inference"
+    if answered.get("type") == "tool" and type(answered.get("name")) is str:
+        return "tool"
+    is_state = "remaining_steps" in (given if type(given := unwrapped(_side(span, "input"))) is dict else ())
+    return "agent" if type(answered.get("messages")) is list and not is_state else None
+
+
+def add(span: Span, facts: Facts) -> None:
+    """What the body tells, for spans that tell it nowhere else."""
+    if not span.events or facts.kind not in ("inference", "tool", "agent"):
+        return
+    given, answered = _side(span, "input"), _side(span, "output")
+    told = unwrapped(answered)
+    if facts.kind == "tool":
+        if type(told) is dict and facts.tool_name is None and type(told.get("name")) is str:
+            facts.tool_name = told["name"]
+            facts.tool_call_id = first(told, "tool_call_id")
+            facts.arguments, facts.result = unwrapped(given), told.get("content")
+            facts.error_type = "error" if told.get("status") == "error" else None
+        return
+    facts.input = facts.input or _said(given, "user")
+    facts.output = facts.output or _generated(told) or _said(answered, "assistant")
+
+
+def _generated(told: Any) -> list[Said] | None:
+    """The first generation: its text, and the calls in its message."""
+    made = told.get("generations") if type(told) is dict else None
+    while type(made) is list and made:
+        made = made[0]
+    if type(made) is not dict:
+        return None
+    message = made.get("message")
+    calls = message.get("tool_calls") if type(message) is dict else None
+    recorded = {"role": "assistant", "content": made.get("text"), "tool_calls": calls}
+    try:
+        return read_message(recorded)
+    except FieldError:
+        return None
+
+
+def _side(span: Span, name: str) -> Any:
+    """The content of the one message on a side; all of them where there are more."""
+    for event in span.events:
+        body = event.body
+        side = body.get(name) if type(body) is dict else None
+        listed = side.get("messages") if type(side) is dict else None
+        if type(listed) is list and listed:
+            only = listed[0] if len(listed) == 1 else None
+            return only.get("content") if type(only) is dict else listed
+    return None
+
+
+def _said(value: Any, speaker: Role) -> list[Said] | None:
+    return None if value is None else carried(value, speaker)

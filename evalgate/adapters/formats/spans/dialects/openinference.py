@@ -1,0 +1,142 @@
+"""The vocabulary of OpenInference (Arize): `openinference.span.kind`, `llm.*`, `input.value`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.messages.payload import carried
+from evalgate.adapters.formats.spans.dialects.attributes import (
+    completed,
+    decoded,
+    dollars,
+    first,
+    flattened,
+    listed,
+    tokens,
+    usage_of,
+    words,
+)
+from evalgate.adapters.formats.spans.dialects.flat_messages import openinference_said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.models.trace.trace import Role, Usage
+
+KINDS: dict[str, SpanKind] = {
+    "LLM": "inference",
+    "TOOL": "tool",
+    "AGENT": "agent",
+    "EMBEDDING": "excluded",
+    "EVALUATOR": "excluded",
+}
+
+HANDOFF = "handoff to "
+"""One agent hands over to another: the call that the model made for it is told by its message."""
+
+
+def kind_of(span: Span) -> SpanKind | None:
+    """By the span's kind; chains, retrievers and guardrails are links only."""
+    kind = words(span.attributes, "openinference.span.kind")
+    if kind is None:
+        return None
+    if kind.upper() == "TOOL" and span.name.startswith(HANDOFF) and "tool.name" not in span.attributes:
+        return "other"
+    return KINDS.get(kind.upper(), "other")
+
+
+def add(span: Span, facts: Facts) -> None:
+    """Everything the vocabulary names."""
+    attributes = span.attributes
+    facts.provider = facts.provider or words(attributes, "llm.provider", "llm.system")
+    facts.model = facts.model or words(attributes, "llm.response.model_name", "llm.model_name")
+    facts.usage = completed(facts.usage, _usage(attributes))
+    if facts.cost_usd is None:
+        facts.cost_usd = dollars(attributes, "llm.cost.total")
+    facts.agent = facts.agent or words(attributes, "agent.name", "graph.node.name")
+    facts.conversation_id = facts.conversation_id or words(attributes, "session.id")
+    facts.tags += [tag for tag in listed(attributes.get("tag.tags")) if tag not in facts.tags]
+    metadata = decoded(attributes.get("metadata"))
+    if type(metadata) is dict:
+        facts.metadata.update(metadata)
+    if words(attributes, "openinference.span.kind") is None:
+        return
+    if facts.kind == "tool":
+        _add_tool(attributes, facts)
+    elif facts.kind in ("inference", "agent"):
+        _add_messages(attributes, facts)
+        facts.agent = facts.agent or (span.name.removesuffix(".run") if facts.kind == "agent" else None)
+
+
+def _usage(attributes: Mapping[str, Any]) -> Usage | None:
+    def told(name: str) -> int | None:
+        return tokens(attributes, f"llm.token_count.{name}")
+
+    return usage_of(
+        {
+            "input_tokens": told("prompt"),
+            "output_tokens": told("completion"),
+            "total_tokens": told("total"),
+            "cache_read_input_tokens": told("prompt_details.cache_read"),
+            "cache_write_input_tokens": told("prompt_details.cache_write"),
+            "reasoning_output_tokens": told("completion_details.reasoning"),
+        }
+    )
+
+
+def _add_messages(attributes: Mapping[str, Any], facts: Facts) -> None:
+    given = openinference_said(flattened(attributes, "llm.input_messages"))
+    answered = openinference_said(flattened(attributes, "llm.output_messages"))
+    facts.input = facts.input or given or _value(attributes.get("input.value"), "user")
+    facts.output = facts.output or answered or _value(attributes.get("output.value"), "assistant")
+    if facts.kind == "inference" and facts.tool_definitions is None:
+        schemas = [decoded(one.get("tool.json_schema")) for one in flattened(attributes, "llm.tools")]
+        facts.tool_definitions = [tool for tool in map(_definition, schemas) if tool is not None] or None
+
+
+def _value(value: Any, speaker: Role) -> list[Said] | None:
+    """What a whole run was given or answered: messages in JSON, a task, or plain words."""
+    found = decoded(value)
+    if type(found) is dict and type(found.get("task")) is str:
+        return [Said(speaker, found["task"])]
+    if type(found) in (int, float, bool):
+        return None
+    return carried(value, speaker)
+
+
+def _definition(schema: Any) -> dict[str, Any] | None:
+    inner = schema.get("function", schema) if type(schema) is dict else None
+    if type(inner) is not dict or type(inner.get("name")) is not str:
+        return None
+    parameters = first(inner, "parameters", "input_schema")
+    described = inner.get("description")
+    return {"name": inner["name"], "description": described, "parameters": parameters, "type": "function"}
+
+
+def _add_tool(attributes: Mapping[str, Any], facts: Facts) -> None:
+    facts.tool_name = facts.tool_name or words(attributes, "tool.name")
+    facts.tool_call_id = facts.tool_call_id or words(attributes, "tool.id", "tool_call.id")
+    if facts.arguments is None:
+        facts.arguments = _arguments(attributes)
+    if facts.result is None:
+        facts.result = _result(attributes.get("output.value"))
+
+
+def _arguments(attributes: Mapping[str, Any]) -> Any:
+    """`tool.parameters` holds what the tool got; of smolagents its schema: the values stand in the input."""
+    given = decoded(attributes.get("input.value"))
+    if type(given) is dict and type(given.get("kwargs")) is dict and type(given.get("args")) is list:
+        named = decoded(attributes.get("tool.parameters"))
+        names = list(named) if type(named) is dict else []
+        return {**dict(zip(names, given["args"], strict=False)), **given["kwargs"]}
+    return first(attributes, "tool.parameters", "tool_call.function.arguments", "input.value")
+
+
+def _result(value: Any) -> Any:
+    """The output; of an answer in Gemini's words only what the tool said."""
+    found = decoded(value)
+    if type(found) is dict and {"id", "name", "response"} == set(found):
+        return found["response"]
+    return value

@@ -1,0 +1,33 @@
+"""A trace that an agent's span carries whole, as `evalgate convert` writes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.spans.span import Span
+    from evalgate.models.trace.trace import Trace
+
+ATTRIBUTE = "evalgate.trace"
+
+
+def carried(spans: Sequence[Span]) -> Trace | None:
+    """The trace of the first span that carries one; None where none does. Raises TraceError."""
+    told = next((span.attributes[ATTRIBUTE] for span in spans if ATTRIBUTE in span.attributes), None)
+    if told is None:
+        return None
+    if type(told) is not str:
+        raise FieldError(ATTRIBUTE, "is not text")
+    from evalgate.adapters.formats.core.strict_json import decode
+    from evalgate.adapters.formats.native import reader
+
+    try:
+        return reader.build(decode(told.encode()))
+    except (TraceError, UnicodeEncodeError) as error:
+        said = str(error) if isinstance(error, TraceError) else "is no text"
+        raise FieldError(ATTRIBUTE, said) from None

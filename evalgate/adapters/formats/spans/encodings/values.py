@@ -1,0 +1,150 @@
+"""Ids and times of spans as tracers write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.models.trace.trace import MAX_ID_LENGTH
+
+LARGEST_NS = 2**63 - 1
+SECOND = 10**9
+# What a bare number means is told by its size: seconds, milliseconds, microseconds and nanoseconds since 1970
+# lie three orders of magnitude apart for any year from 1973 to 5138.
+UNITS = ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (0, SECOND))
+ENCODED_LENGTHS = {24: 16, 12: 8}
+PAIR = 2
+
+
+def span_id(value: Any, path: str) -> str | None:
+    """A trace's or span's id as lower-case text; nothing, "" and all zeros are none.
+
+    Protobuf's own JSON writes the bytes of ids as base64, everybody else as hex digits.
+    """
+    if value is None or value == "":
+        return None
+    if type(value) is int or (type(value) is float and value.is_integer()):
+        value = str(int(value))  # Python writes 128 bits as a number, which others read as a rounded one
+    if type(value) is not str:
+        raise FieldError(path, "is not text")
+    if len(value) > MAX_ID_LENGTH:
+        raise FieldError(path, f"is longer than {MAX_ID_LENGTH} characters")
+    plain = _decoded(value) or value.lower().removeprefix("0x")
+    return plain if plain.strip("0") else None
+
+
+def required_id(value: Any, path: str) -> str:
+    """An id that is there."""
+    found = span_id(value, path)
+    if found is None:
+        raise FieldError(path, "is missing")
+    return found
+
+
+def nanoseconds(value: Any, path: str) -> int | None:
+    """A time that is known to count nanoseconds, as number or digits; 0 means that nobody set it."""
+    if type(value) is str:
+        value = _digits(value, path)
+    if value is None or value == 0:
+        return None
+    if type(value) is not int and type(value) is not float:
+        raise FieldError(path, "is no time")
+    return _bounded(int(value), path) if -LARGEST_NS < value < LARGEST_NS else _out(path)
+
+
+def moment(value: Any, path: str) -> int | None:
+    """A time in ns, from RFC 3339, `[seconds, nanoseconds]`, or a number whose size tells its unit."""
+    if value is None or value == "":
+        return None
+    if type(value) is list:
+        return _pair(value, path)
+    if type(value) is str:
+        if not _is_number(value):
+            return _iso(value, path)
+        value = _digits(value, path)
+    if type(value) is not int and type(value) is not float:
+        raise FieldError(path, "is no time")
+    if not 0 <= value < LARGEST_NS:
+        return _out(path)
+    factor = next(factor for least, factor in UNITS if value >= least)
+    return _bounded(_times(value, factor), path) or None
+
+
+def scaled(value: Any, factor: int, path: str) -> int | None:
+    """A time or duration of a known unit, `factor` ns long."""
+    if value is None:
+        return None
+    if type(value) is str:
+        value = _digits(value, path)
+    if type(value) is not int and type(value) is not float:
+        raise FieldError(path, "is no number")
+    if not 0 <= value * factor < LARGEST_NS:
+        return _out(path)
+    return _times(value, factor)
+
+
+def _times(value: float, factor: int) -> int:
+    """Without the noise of binary fractions: 0.25 s are 250,000,000 ns after any number of seconds."""
+    if type(value) is int:
+        return value * factor
+    from decimal import Decimal
+
+    return int(Decimal(repr(value)) * factor)
+
+
+def _pair(value: list[Any], path: str) -> int:
+    if len(value) != PAIR or not all(type(part) is int for part in value):
+        raise FieldError(path, "is no pair of seconds and nanoseconds")
+    return _bounded(value[0] * SECOND + value[1], path)
+
+
+def _iso(value: str, path: str) -> int:
+    from datetime import UTC, datetime, timedelta
+
+    try:
+        found = datetime.fromisoformat(value)
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise FieldError(path, "is no RFC 3339 time") from None
+    microseconds = (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return _bounded(microseconds * 1000 + _finer(value), path)
+
+
+def _finer(value: str) -> int:
+    """The nanoseconds below the microsecond, which `datetime` drops."""
+    fraction = value.partition(".")[2]
+    digits = fraction[: len(fraction) - len(fraction.lstrip("0123456789"))]
+    return int(digits[6:9].ljust(3, "0")) if len(digits) > len("micros") else 0
+
+
+def _bounded(value: int, path: str) -> int:
+    return value if 0 <= value <= LARGEST_NS else _out(path)
+
+
+def _out(path: str) -> int:
+    raise FieldError(path, "is out of range for a time")
+
+
+def _is_number(value: str) -> bool:
+    return len(value) <= len(str(LARGEST_NS)) and value.isascii() and value.replace(".", "", 1).isdigit()
+
+
+def _digits(value: str, path: str) -> int | float:
+    if not _is_number(value):
+        raise FieldError(path, "is no time")
+    return float(value) if "." in value else int(value)
+
+
+def _decoded(value: str) -> str | None:
+    """The hex digits of an id in base64, None for any other; the two differ in length."""
+    size = ENCODED_LENGTHS.get(len(value))
+    if size is None or not value.endswith("="):
+        return None
+    import base64
+    import binascii
+
+    try:
+        data = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return None
+    return data.hex() if len(data) == size else None

@@ -1,0 +1,47 @@
+"""Which model call a log record tells of that names its trace and no span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.spans.groups import is_request
+from evalgate.adapters.formats.spans.span import NO_SPAN
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.adapters.formats.spans.span import Span
+
+
+def placed(spans: Iterable[Span], logs: Sequence[Span]) -> tuple[list[Span], int]:
+    """The records, each with its span, and how many of others could belong to several model calls.
+
+    A trace of one model call has no other it could mean; of several it is the one that ran at that time.
+    Records of a trace without any stay as they are.
+    """
+    lost = {log.trace_id for log in logs if log.span_id == NO_SPAN}
+    requests: dict[str, list[Span]] = {}
+    for span in spans if lost else ():
+        if span.trace_id in lost and is_request(span):
+            requests.setdefault(span.trace_id, []).append(span)
+    found = [log if log.span_id != NO_SPAN else _placed(log, requests.get(log.trace_id, [])) for log in logs]
+    known = [log for log in found if log is not None]
+    return known, len(found) - len(known)
+
+
+def _placed(log: Span, requests: Sequence[Span]) -> Span | None:
+    if not requests:
+        return log
+    running = requests if len(requests) == 1 else [one for one in requests if _ran_at(one, log)]
+    return replace(log, span_id=running[0].span_id) if len(running) == 1 else None
+
+
+def _ran_at(request: Span, log: Span) -> bool:
+    at = log.events[0].time_ns
+    return (
+        at is not None
+        and request.start_ns is not None
+        and request.end_ns is not None
+        and request.start_ns <= at <= request.end_ns
+    )

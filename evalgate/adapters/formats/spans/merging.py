@@ -1,0 +1,76 @@
+"""Spans that were recorded twice, and log records put where they belong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.build.raw_message import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.adapters.formats.spans.span import Event, Span
+
+UNKNOWN = 1 << 80  # sorts after every time
+
+
+def once(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]:
+    """Each span once, and for each trace how many of its spans were told in different ways.
+
+    Of those the one that ended last counts: a span is written again when more of it is known.
+    """
+    kept: dict[tuple[str, str], Span] = {}
+    differing: dict[str, set[str]] = {}
+    for span in spans:
+        key = span.trace_id, span.span_id
+        other = kept.setdefault(key, span)
+        if other is span or _same(other, span):
+            continue
+        differing.setdefault(span.trace_id, set()).add(span.span_id)
+        kept[key] = max(other, span, key=_lateness)
+    return list(kept.values()), {trace: len(ids) for trace, ids in differing.items()}
+
+
+def with_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
+    """The spans with the log records that name them among their events, in the order of time.
+
+    Records of a span that is not there make one that is known by nothing else.
+    """
+    known = {(span.trace_id, span.span_id): span for span in spans}
+    added: dict[tuple[str, str], Span] = {}
+    seen: dict[tuple[str, str], set[str]] = {}
+    for log in logs:
+        key = log.trace_id, log.span_id
+        told = _told(log.events[0])
+        if told in seen.setdefault(key, set()):
+            continue
+        seen[key].add(told)
+        if key in known:
+            known[key].events += log.events
+        elif added.setdefault(key, log) is not log:
+            added[key].events += log.events
+    for key in seen:
+        span = known.get(key) or added[key]
+        span.events.sort(key=_time)
+        if span.is_from_logs:
+            span.start_ns = span.events[0].time_ns
+    return [*spans, *added.values()]
+
+
+def _same(one: Span, other: Span) -> bool:
+    """Equal in what they say; the scope and resource are those of whoever wrote the copy."""
+    return _lateness(one) == _lateness(other)
+
+
+def _lateness(span: Span) -> tuple[int, int, str]:
+    content = [span.name, span.parent_id, span.start_ns, span.has_failed, span.status_message]
+    told = written([content, span.attributes, [list(event) for event in span.events]])
+    return -1 if span.end_ns is None else span.end_ns, len(span.attributes), told
+
+
+def _told(event: Event) -> str:
+    return written(list(event))
+
+
+def _time(event: Event) -> int:
+    return UNKNOWN if event.time_ns is None else event.time_ns

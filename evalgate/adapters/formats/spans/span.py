@@ -1,0 +1,93 @@
+"""A span as any tracer records it, and what it tells of an agent's run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.models.trace.trace import Evaluation, Usage, Warning_
+
+SpanKind = Literal["inference", "tool", "agent", "other", "excluded"]
+"""What a span stands for in the run of an agent.
+
+`inference`: one request to a model. `tool`: one execution of a tool. `agent`: an agent, a workflow or a chain
+of them, whose usage restates that of its parts. `other`: nothing of these (HTTP, queues, wrappers); still a
+link between spans. `excluded`: a judge, a user simulator or an embedding, whose cost is not the agent's.
+"""
+
+
+NO_SPAN = "no-span"
+"""The id of the span of log records that name none."""
+
+
+class Event(NamedTuple):
+    """Something that happened within a span: a span event, or a log record that names the span."""
+
+    name: str
+    time_ns: int | None
+    attributes: dict[str, Any]
+    body: Any = None
+
+
+@dataclass(slots=True)
+class Span:
+    """One span, whatever its container: ids as lower-case text, times in ns since 1970, plain values.
+
+    Attribute values are text, numbers, booleans, lists or objects, never a container's own wrappers.
+    `is_from_logs`: only log records tell of it, so its name, place and end are unknown.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None
+    name: str
+    start_ns: int | None = None
+    end_ns: int | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+    resource: dict[str, Any] = field(default_factory=dict)
+    scope: str | None = None
+    events: list[Event] = field(default_factory=list)
+    has_failed: bool = False
+    status_message: str | None = None
+    is_from_logs: bool = False
+
+
+@dataclass(slots=True)
+class Facts:
+    """What one span says, in one vocabulary for all dialects; unknown is None.
+
+    `input` is everything the model was given, so usually the whole conversation so far; `output` is what it
+    answered. `is_metered`: the usage comes from the provider's own answer, not from a platform that counted
+    again. Arguments and results as recorded: objects or text.
+    """
+
+    kind: SpanKind
+    provider: str | None = None
+    model: str | None = None
+    response_id: str | None = None
+    usage: Usage | None = None
+    is_metered: bool = True
+    cost_usd: float | None = None
+    finish_reason: str | None = None
+    input: list[Said] | None = None
+    output: list[Said] | None = None
+    system: str | None = None
+    tool_definitions: list[dict[str, Any]] | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    arguments: Any = None
+    result: Any = None
+    exit_code: int | None = None
+    error_type: str | None = None
+    agent: str | None = None
+    framework: str | None = None
+    conversation_id: str | None = None
+    scenario_id: str | None = None
+    trial: int | None = None
+    tags: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    evaluations: list[Evaluation] = field(default_factory=list)
+    warnings: list[Warning_] = field(default_factory=list)

@@ -1,0 +1,42 @@
+"""Times of spans as traces write them, and clocks that can't be true."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.spans.aggregate import ModelCall
+    from evalgate.models.trace.trace import Warning_
+
+FASTEST_TOKENS_A_MS = 5.0  # no provider answers with 5,000 tokens a second; replays do
+
+
+def rfc3339(time_ns: int | None) -> str | None:
+    """Nanoseconds since 1970 as RFC 3339 in UTC, to the microsecond; None for times of no calendar."""
+    if time_ns is None:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_ns // 1000)
+    except OverflowError:
+        return None
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def clock_warnings(total_ms: float | None, calls: Sequence[ModelCall]) -> list[Warning_]:
+    """A warning where models answered faster than any can: a replayed recording or a made-up clock."""
+    tokens, spent = 0, 0.0
+    for call in calls:
+        made = None if call.usage is None else call.usage["output_tokens"]
+        if made and call.duration_ms is not None:
+            tokens += made
+            spent += call.duration_ms
+    if total_ms == 0:
+        said = "the run took no time at all: its clock may be made up"
+    elif tokens and tokens > spent * FASTEST_TOKENS_A_MS:
+        said = f"{tokens:,} tokens were answered in {spent:,.1f} ms: a replay, or a made-up clock"
+    else:
+        return []
+    return [{"code": "suspicious_latency", "message": said, "where": "latency"}]

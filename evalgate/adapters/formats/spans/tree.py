@@ -1,0 +1,124 @@
+"""The spans of one trace as a tree, each with what it says, in an order that no file can change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+
+    FactsOf = Callable[[Span], Facts]
+
+BOUNDS = frozenset({"inference", "tool", "agent"})
+UNKNOWN = 1 << 80  # sorts after every time
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A span in its place: `rank` counts the spans above it, `depth` the agents among them.
+
+    `within` is the nearest model call, tool or agent above, `owner` the nearest agent.
+    """
+
+    span: Span
+    facts: Facts
+    parent: Node | None = None
+    within: Node | None = None
+    owner: Node | None = None
+    rank: int = 0
+    depth: int = 0
+    is_excluded: bool = False
+
+    @property
+    def start(self) -> int:
+        """When it began, for comparing; a span without a time comes last."""
+        return UNKNOWN if self.span.start_ns is None else self.span.start_ns
+
+    @property
+    def end(self) -> int:
+        """When it ended, for comparing; one that has no end ends when it began."""
+        return self.start if self.span.end_ns is None else self.span.end_ns
+
+
+def planted(spans: Sequence[Span], facts_of: FactsOf) -> list[Node]:
+    """A node a span, by start; raises TraceError for values nested too deep or that a dialect refuses."""
+    nodes = [Node(span, facts_of(_shallow(span))) for span in spans]
+    nodes.sort(key=lambda node: node.span.span_id)
+    _join(nodes)
+    _cut_rings(nodes)
+    _rank(nodes)
+    _settle(sorted(nodes, key=lambda node: node.rank))
+    nodes.sort(key=lambda node: (node.start, node.rank, node.end, node.span.span_id))
+    return nodes
+
+
+def of_kind(nodes: Iterable[Node], kind: SpanKind) -> list[Node]:
+    """Those of a kind that count."""
+    return [node for node in nodes if node.facts.kind == kind and not node.is_excluded]
+
+
+def _shallow(span: Span) -> Span:
+    for value in span.attributes.values():
+        require_shallow(value)
+    for event in span.events:
+        require_shallow(event.attributes)
+        require_shallow(event.body)
+    return span
+
+
+def _join(nodes: list[Node]) -> None:
+    by_id: dict[str, Node] = {}
+    for node in nodes:
+        by_id.setdefault(node.span.span_id, node)
+    for node in nodes:
+        parent = by_id.get(node.span.parent_id or "")
+        node.parent = None if parent is node else parent
+
+
+def _cut_rings(nodes: list[Node]) -> None:
+    """Where spans are each other's parents, the one with the smallest id is taken for a root."""
+    done: set[int] = set()
+    for node in nodes:
+        path: dict[int, Node] = {}
+        here: Node | None = node
+        while here is not None and id(here) not in done and id(here) not in path:
+            path[id(here)] = here
+            here = here.parent
+        if here is not None and id(here) in path:
+            ring = list(path.values())
+            min(ring[ring.index(here) :], key=lambda one: one.span.span_id).parent = None
+        done.update(path)
+
+
+def _rank(nodes: list[Node]) -> None:
+    done: set[int] = set()
+    for node in nodes:
+        path: list[Node] = []
+        here: Node | None = node
+        while here is not None and id(here) not in done:
+            path.append(here)
+            here = here.parent
+        rank = -1 if here is None else here.rank
+        for above in reversed(path):
+            rank += 1
+            above.rank = rank
+            done.add(id(above))
+
+
+def _settle(nodes: list[Node]) -> None:
+    """Owners and exclusion, parents first."""
+    for node in nodes:
+        parent = node.parent
+        node.is_excluded = node.facts.kind == "excluded"
+        if parent is None:
+            continue
+        node.is_excluded = node.is_excluded or parent.is_excluded
+        node.within = parent if parent.facts.kind in BOUNDS else parent.within
+        is_agent = parent.facts.kind == "agent"
+        node.owner = parent if is_agent else parent.owner
+        node.depth = parent.depth + is_agent

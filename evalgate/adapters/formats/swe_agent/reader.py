@@ -1,0 +1,237 @@
+"""SWE-agent trajectories: messages in `history`, what came of each step in `trajectory`, how it ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
+from evalgate.adapters.formats.core.build.run_end import (
+    ask_in_text,
+    command_word,
+    ends_the_run,
+    handed_in,
+    incomplete,
+    missing_results,
+)
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    identifier,
+    listing,
+    mapping,
+    required_text,
+    text,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.strict_json import decode, require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import milliseconds, recorded_cost, total_tokens
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import Trace, Usage, unknown_cost, unknown_usage
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Message, ToolCall
+
+LIMITS = frozenset(
+    {"exit_cost", "exit_context", "exit_total_execution_time", "exit_command_timeout", "early_exit"}
+)
+ORDERLY = frozenset({"submitted", "exit_forfeit"})
+STAND_INS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
+"""Models that are none: they repeat a recorded run or ask a person."""
+
+
+@dataclass(slots=True)
+class _Step:
+    """One answer of the model, what it did, and its call where it made exactly one."""
+
+    action: str
+    message: Message
+    call: ToolCall | None
+
+
+def build(record: Any) -> Trace:
+    """One trajectory. What an action in text does is a call of its first word."""
+    require_shallow(record)
+    document = mapping(record, "")
+    conversation, steps = _converse(listing(document.get("history"), "history"))
+    _add_steps(conversation, steps, listing(document.get("trajectory"), "trajectory"))
+    info = mapping(document.get("info"), "info")
+    trace = Trace(
+        "",
+        conversation.messages,
+        conversation.calls,
+        conversation.response(),
+        agent={"framework": "swe-agent"},
+        system_instructions=first_instructions(conversation.messages),
+    )
+    _add_settings(trace, document)
+    submission = text(info.get("submission"), "info.submission")
+    if steps and info.get("exit_status") is not None and steps[-1].call is not None:
+        ends_the_run(steps[-1].call)
+    handed_in(trace, submission, steps[-1].message if steps else None)
+    trace.warnings += [*conversation.warnings(), *missing_results(conversation.calls)]
+    if "info" in document:
+        _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
+    _add_figures(trace, mapping(info.get("model_stats"), "info.model_stats"))
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """The id of the problem, where the run keeps its own settings."""
+    if not isinstance(record, dict):
+        return None, None
+    try:
+        problem = _replay_config(record).get("problem_statement")
+    except TraceError:
+        return None, None
+    return identity(problem.get("id") if isinstance(problem, dict) else None, None)
+
+
+def _converse(history: list[Any]) -> tuple[Conversation, list[_Step]]:
+    conversation, steps = Conversation(), list[_Step]()
+    for number, recorded in enumerate(history):
+        try:
+            _add_message(conversation, steps, mapping(recorded, ""))
+        except FieldError as error:
+            raise error.under(f"history[{number}]") from None
+    return conversation, steps
+
+
+def _add_message(conversation: Conversation, steps: list[_Step], recorded: dict[str, Any]) -> None:
+    role = required_text(recorded.get("role"), "role")
+    content, parts = read_content(recorded.get("content"), "content")
+    if role == "system" or recorded.get("is_demo"):
+        # A demonstration is another run, shown to the model before this one begins.
+        message = conversation.say("system", content)
+    elif role == "assistant":
+        message = conversation.say("assistant", content)
+        steps.append(_Step(_action(recorded), message, _ask(conversation, message, recorded)))
+    elif role == "tool":
+        message = _answer(conversation, recorded, content)
+    elif role != "user":
+        raise FieldError("role", "is none of system, user, assistant, tool")
+    elif steps and steps[-1].call is not None and steps[-1].call["status"] == "missing":
+        message, _ = conversation.answer(steps[-1].call["id"], None, content)
+    else:
+        message = conversation.say("user", content, is_input=not steps)
+    message["parts"] = parts
+
+
+def _action(recorded: dict[str, Any]) -> str:
+    return (text(recorded.get("action"), "action") or "").strip()
+
+
+def _ask(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> ToolCall | None:
+    """The calls of a message, in its own words or in the text of its action; the call, if it is one."""
+    written = listing(recorded.get("tool_calls"), "tool_calls")
+    made: ToolCall | None = None
+    for number, value in enumerate(written):
+        path = f"tool_calls[{number}]"
+        call = mapping(value, path)
+        function = mapping(call.get("function"), f"{path}.function")
+        name = required_text(function.get("name"), f"{path}.function.name")
+        arguments = read_arguments(function.get("arguments"))
+        made = conversation.call(message, text(call.get("id"), f"{path}.id") or None, name, arguments)
+    if written:
+        return made if len(written) == 1 else None
+    action = _action(recorded)
+    return ask_in_text(conversation, message, action, command_word(action)) if action else None
+
+
+def _answer(conversation: Conversation, recorded: dict[str, Any], content: str | None) -> Message:
+    """One message that answers the calls it names."""
+    ids = listing(recorded.get("tool_call_ids"), "tool_call_ids") or [recorded.get("tool_call_id")]
+    named = [text(value, f"tool_call_ids[{number}]") for number, value in enumerate(ids)]
+    for call_id in named[1:]:
+        conversation.answer(call_id, None, content)
+    return conversation.answer(named[0], None, content)[0]
+
+
+def _add_steps(conversation: Conversation, steps: list[_Step], trajectory: list[Any]) -> None:
+    """What only the trajectory tells: the last result, how long actions took, a step after the history.
+
+    Nothing is taken from a trajectory whose actions are not those of the history.
+    """
+    done = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
+    actions = [_action(step) for step in done]
+    if actions[: len(steps)] != [step.action for step in steps]:
+        return
+    for number, recorded in enumerate(done):
+        path = f"trajectory[{number}]"
+        if number >= len(steps):
+            message = conversation.say("assistant", text(recorded.get("response"), f"{path}.response"))
+            steps.append(_Step(actions[number], message, _ask(conversation, message, recorded)))
+        _finish_step(conversation, steps[number].call, recorded, path)
+
+
+def _finish_step(
+    conversation: Conversation, call: ToolCall | None, recorded: dict[str, Any], path: str
+) -> None:
+    if call is None:
+        return
+    observation = text(recorded.get("observation"), f"{path}.observation")
+    if call["status"] == "missing" and observation is not None:
+        conversation.answer(call["id"], None, observation)
+    seconds = amount(recorded.get("execution_time"), f"{path}.execution_time")
+    call["duration_ms"] = None if seconds is None else milliseconds(seconds)
+
+
+def _replay_config(document: dict[str, Any]) -> dict[str, Any]:
+    """The run's own settings, as an object or as JSON in text."""
+    value = document.get("replay_config")
+    return mapping(decode(value.encode()) if isinstance(value, str) else value, "replay_config")
+
+
+def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
+    """Only names are taken: settings hold keys of providers."""
+    settings = _replay_config(document)
+    problem = mapping(settings.get("problem_statement"), "replay_config.problem_statement")
+    trace.scenario_id = identifier(problem.get("id"), "replay_config.problem_statement.id")
+    agent = mapping(settings.get("agent"), "replay_config.agent")
+    model = mapping(agent.get("model"), "replay_config.agent.model")
+    name = text(model.get("name"), "replay_config.agent.model.name")
+    trace.model = None if name in STAND_INS else name
+    environment = document.get("environment")
+    if isinstance(environment, str):
+        trace.metadata["environment"] = environment
+
+
+def _add_end(trace: Trace, status: str | None) -> None:
+    """`submitted (exit_cost)` is what was there when the money ran out."""
+    if not status:
+        incomplete(trace, "the run has no exit status: it stopped before its end")
+        return
+    trace.metadata["exit_status"] = status
+    trace.finish_reason = "stop" if status in ORDERLY else status
+    if status in LIMITS or status.startswith("submitted ("):
+        incomplete(trace, "a limit ended the run before the agent did")
+    elif status not in ORDERLY:
+        trace.status, trace.error = "error", {"type": status, "message": None}
+
+
+def _add_figures(trace: Trace, stats: dict[str, Any]) -> None:
+    """A replay counts nothing: its zeros are unknown."""
+    path = "info.model_stats"
+    sent = count(stats.get("tokens_sent"), f"{path}.tokens_sent")
+    received = count(stats.get("tokens_received"), f"{path}.tokens_received")
+    trace.usage = _usage(sent, received)
+    trace.cost, warnings = recorded_cost(stats.get("instance_cost"), trace.usage, f"{path}.instance_cost")
+    if trace.cost["usd"] == 0:
+        trace.cost = unknown_cost()
+        said = "cost and tokens of 0 are taken as unknown: replays are not metered"
+        warnings = [{"code": "zero_cost", "message": said, "where": path}]
+    trace.warnings += warnings
+
+
+def _usage(sent: int | None, received: int | None) -> Usage:
+    usage = unknown_usage()
+    if sent or received:
+        usage["input_tokens"], usage["output_tokens"] = sent, received
+        usage["total_tokens"], usage["source"] = total_tokens(usage), "recorded_total"
+    return usage
+
+
+READER = Reader(build=build, identify=identify)

@@ -1,0 +1,87 @@
+"""tau2-bench runs written as a folder: `results.json` with the settings, and a file a simulation."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.fields import listing, mapping, text
+from evalgate.adapters.formats.core.format import Headed, Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.tau import is_tau2_settings, tau2_reader
+from evalgate.adapters.formats.tau.tau2_ticks import messages_of
+from evalgate.errors import TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+SIMULATIONS = "simulations"
+
+
+def folder(path: str) -> str:
+    """The folder of the run that a file belongs to.
+
+    >>> folder("runs/a/results.json"), folder("runs/a/simulations/1.json")
+    ('runs/a', 'runs/a')
+    """
+    parent = posixpath.dirname(path)
+    return posixpath.dirname(parent) if posixpath.basename(parent) == SIMULATIONS else parent
+
+
+def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
+    """The simulations, each with the settings of the run; raises TraceError for settings alone."""
+    settings: tuple[Any, Any, Any] = (None, None, None)
+    simulations = []
+    for document in documents:
+        if is_tau2_settings(document):
+            settings = _settings(document["info"])
+        else:
+            simulations.append(document)
+    if not simulations:
+        raise TraceError(
+            f"these are the settings of a run only: its simulations lie beside it in {SIMULATIONS}/*.json, "
+            "name them in the glob as well"
+        )
+    return [
+        tau2_reader.Simulation(simulation, *settings, has_equal_durations=False) for simulation in simulations
+    ]
+
+
+def _settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """As in the other form; an agent that speaks names its model in another place."""
+    model, agent, domain = tau2_reader.settings_of(info)
+    audio = info.get("audio_native_config")
+    if isinstance(audio, dict) and isinstance(audio.get("model"), str):
+        provider = audio.get("provider")
+        model = f"{provider}/{audio['model']}" if isinstance(provider, str) else audio["model"]
+    return model, agent, domain
+
+
+def build(record: tau2_reader.Simulation) -> Trace:
+    """One simulation. One of which no word was kept is refused: nobody can tell what the agent did."""
+    require_shallow(record.data)
+    run = mapping(record.data, "")
+    if not listing(run.get("messages"), "messages"):
+        ticks = listing(run.get("ticks"), "ticks")
+        messages = messages_of(ticks)
+        if not messages:
+            raise TraceError(
+                f"{len(ticks):,} ticks and not one with text or a tool call: the simulation was kept without "
+                "its content"
+            )
+        record = record._replace(data={**run, "messages": messages})
+    trace = tau2_reader.build(record)
+    if record.model is None:
+        said = "the results.json of the run was not read: the agent's model is unknown"
+        trace.warnings.append({"code": "no_settings", "message": said, "where": None})
+    mode = text(run.get("mode"), "mode")
+    if mode is not None:
+        trace.metadata["mode"] = mode
+    return trace
+
+
+READER = Reader(
+    build=build, identify=tau2_reader.identify, split=split, headed=Headed(folder, is_tau2_settings)
+)

@@ -1,0 +1,63 @@
+"""Traces written down again, one document a trace: what `evalgate convert` makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import DamagedTrace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from evalgate.models.trace.trace import Trace, TraceRecord
+
+    Writer = Callable[[Trace], dict[str, Any]]
+
+
+def writer_for(target: str, *, full: bool = False) -> Writer:
+    """What writes one trace as `native` or `otlp`; `full`: all that the gate knows, calls joined."""
+    if target == "otlp":
+        from evalgate.adapters.formats.writers.otlp import to_otlp
+
+        return to_otlp
+    if full:
+        from evalgate.models.trace.trace_document import to_document
+
+        return to_document
+    from evalgate.adapters.formats.writers.native import to_native
+
+    return to_native
+
+
+def converted(
+    records: Iterable[TraceRecord], writer: Writer, *, redact: bool
+) -> Iterator[bytes | DamagedTrace]:
+    """One line of JSON a trace; records that can't be read come through as they are."""
+    import orjson
+
+    for record in records:
+        if isinstance(record, DamagedTrace):
+            yield record
+            continue
+        try:
+            trace = without_secrets(record) if redact else record
+            line = orjson.dumps(writer(trace), option=orjson.OPT_APPEND_NEWLINE)
+        except (TraceError, orjson.JSONEncodeError) as error:
+            said = str(error) if isinstance(error, TraceError) else "it holds what is no JSON"
+            yield DamagedTrace(f"it can't be written: {said}", record.source)
+            continue
+        yield line
+
+
+def without_secrets(trace: Trace) -> Trace:
+    """The trace with what reads like a secret taken out of it; raises TraceError if nothing sound is left."""
+    import orjson
+
+    from evalgate.adapters.formats.native import reader
+    from evalgate.measures.redaction.redact import redact_value
+    from evalgate.models.trace.trace_document import to_document
+
+    clean = reader.build(orjson.loads(orjson.dumps(redact_value(to_document(trace)))))
+    clean.source = trace.source
+    return clean

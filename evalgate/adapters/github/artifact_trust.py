@@ -1,0 +1,66 @@
+"""Which artifacts may be a baseline: made here, by a push to the branch, by a finished run of the workflow.
+
+The list of a repository's artifacts holds those of pull requests from forks too, a fork's branch may have the
+name of ours, and another workflow may use the artifact's. Each check closes one such way in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.github.responses import text, whole
+from evalgate.measures.values.nested import dig
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github.responses import Artifact
+
+LARGEST_BASELINE = 64 * 1024 * 1024
+JUDGED = ("success", "failure")
+"""How a run ends that came to an end by itself. A red main is still main."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a baseline must come from."""
+
+    repository_id: int
+    branch: str
+    workflow: str  # path of the workflow's file
+
+
+def foreign(artifact: Artifact, wanted: Provenance) -> str | None:
+    """Why the artifact is none of ours, by what the list says of it; None where it may be."""
+    if artifact.run_id is None:
+        return "the run that made it is not known"
+    if artifact.head_repository_id != wanted.repository_id:
+        return "it was made by a fork"
+    if artifact.repository_id != wanted.repository_id:
+        return "it was made in another repository"
+    return None
+
+
+def unsuitable(artifact: Artifact) -> str | None:
+    """Why the artifact can't be used though it may be ours."""
+    if artifact.size > LARGEST_BASELINE:
+        return f"it is larger than {LARGEST_BASELINE // 1024**2} MB"
+    return None
+
+
+def run_refused(run: Any, artifact: Artifact, wanted: Provenance) -> str | None:
+    """Why the run that made the artifact is not to be trusted, None where it is."""
+    ours = whole(dig(run, "repository", "id")) == wanted.repository_id
+    branch, commit = dig(run, "head_branch"), dig(run, "head_sha")
+    must_hold = (
+        (ours and whole(dig(run, "id")) == artifact.run_id, "its run belongs to another repository"),
+        (dig(run, "event") == "push", "it was not made by a push"),
+        (dig(run, "status") == "completed", "its run has not finished"),
+        (dig(run, "conclusion") in JUDGED, "its run was broken off"),
+        (text(dig(run, "path")).partition("@")[0] == wanted.workflow, "it was made by another workflow"),
+        (whole(dig(run, "head_repository", "id")) == wanted.repository_id, "it was made by a fork"),
+        (
+            (branch, commit) == (wanted.branch, artifact.head_sha),
+            "its run belongs to another branch or commit",
+        ),
+    )
+    return next((reason for holds, reason in must_hold if not holds), None)

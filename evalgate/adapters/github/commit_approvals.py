@@ -1,0 +1,30 @@
+"""A project's approvals as one commit has them: no pull request approves its own failures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.github.commit_files import file_in_commit
+from evalgate.errors import NotFound
+from evalgate.models.approvals.approval import FILE, MOST_BYTES, ApprovalFile
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github.client import Client
+
+
+class ApprovalsInCommit:
+    """Implements `ApprovalSource` with the file in the repository's root. It needs `contents: read`."""
+
+    def __init__(self, client: Client, commit: str) -> None:
+        self._client = client
+        self._commit = commit
+
+    def read(self) -> ApprovalFile | None:
+        """The file, None where the commit has none; raises Unreachable or InvalidInput."""
+        try:
+            content = file_in_commit(
+                self._client, FILE, self._commit, limit=MOST_BYTES, what="the file of approvals"
+            )
+        except NotFound:
+            return None
+        return ApprovalFile(FILE, content)

@@ -1,0 +1,45 @@
+"""The pull requests that a finished run may have been for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.github.responses import listed, sha, whole
+from evalgate.measures.values.nested import dig
+from evalgate.ports import OpenPullRequest
+
+if TYPE_CHECKING:
+    from evalgate.adapters.github.client import Client
+    from evalgate.models.approvals.triggering_run import TriggeringRun
+
+
+class Pulls:
+    """Pull requests of one repository; implements `PullRequestFinder`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def open_from(self, run: TriggeringRun) -> list[OpenPullRequest]:
+        """Open ones from the run's branch. The repository is told by its id: names are given anew."""
+        if run.head_repository_id is None:
+            return []
+        head = f"{run.head_owner}:{run.head_branch}"
+        return [
+            found
+            for page in self._client.pages("/pulls", state="open", head=head)
+            for entry in listed(page)
+            if self._is_from(entry, run) and (found := _read(entry)) is not None
+        ]
+
+    def _is_from(self, entry: dict[str, Any], run: TriggeringRun) -> bool:
+        return (
+            whole(dig(entry, "head", "repo", "id")) == run.head_repository_id
+            and dig(entry, "head", "ref") == run.head_branch
+            and whole(dig(entry, "base", "repo", "id")) == self._client.site.repository_id
+            and entry.get("state") == "open"
+        )
+
+
+def _read(entry: dict[str, Any]) -> OpenPullRequest | None:
+    number, head = whole(entry.get("number")), sha(dig(entry, "head", "sha"))
+    return OpenPullRequest(number, head) if number is not None and number > 0 and head else None

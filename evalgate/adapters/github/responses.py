@@ -1,0 +1,85 @@
+"""What GitHub's answers are read as: the few fields that count, None where the shape is another."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from evalgate.measures.values.nested import dig
+from evalgate.records import dataclass
+
+SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
+
+
+def whole(value: Any) -> int | None:
+    """A whole number; true is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def text(value: Any) -> str:
+    """A text, empty where it is something else."""
+    return value if isinstance(value, str) else ""
+
+
+def address(value: Any) -> str:
+    """An address that is handed on, empty where it is none."""
+    return value if isinstance(value, str) and ADDRESS.fullmatch(value) else ""
+
+
+def sha(value: Any) -> str | None:
+    """A commit's id."""
+    return value if isinstance(value, str) and SHA.fullmatch(value) else None
+
+
+def listed(page: Any, key: str | None = None) -> list[dict[str, Any]]:
+    """The objects of a page of a list."""
+    entries = dig(page, key) if key else page
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One artifact as the API lists it, with what it says of the run that made it."""
+
+    id: int
+    size: int
+    expired: bool
+    digest: str | None
+    created_at: datetime | None
+    run_id: int | None
+    repository_id: int | None
+    head_repository_id: int | None
+    head_branch: str
+    head_sha: str | None
+
+    @classmethod
+    def read(cls, entry: dict[str, Any]) -> Artifact | None:
+        """The artifact, None where it has no usable id."""
+        number = whole(entry.get("id"))
+        if number is None or number < 1:
+            return None
+        digest = entry.get("digest")
+        return cls(
+            id=number,
+            size=whole(entry.get("size_in_bytes")) or 0,
+            expired=entry.get("expired") is not False,
+            digest=digest if isinstance(digest, str) else None,
+            created_at=moment(entry.get("created_at")),
+            run_id=whole(dig(entry, "workflow_run", "id")),
+            repository_id=whole(dig(entry, "workflow_run", "repository_id")),
+            head_repository_id=whole(dig(entry, "workflow_run", "head_repository_id")),
+            head_branch=text(dig(entry, "workflow_run", "head_branch")),
+            head_sha=sha(dig(entry, "workflow_run", "head_sha")),
+        )
+
+
+def moment(value: Any) -> datetime | None:
+    """A time with its zone."""
+    try:
+        found = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo else None

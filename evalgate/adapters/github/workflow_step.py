@@ -1,0 +1,97 @@
+"""What this step prints and hands on to later ones."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from evalgate.adapters.github.workflow_commands import Annotations, mask
+from evalgate.reporting.text.escaping import logsafe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.ports import Annotation
+
+LARGEST_SUMMARY = 1024 * 1024
+"""Bytes; the runner drops a larger summary whole."""
+CUT = "\n\n(The rest is left out: a job summary holds 1 MiB.)\n"
+SHORTEST_SECRET = 8
+HIDDEN = "***"
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+class Step:
+    """Implements `StepOutput`. Every line printed passes a door; files are appended to, never replaced."""
+
+    def __init__(self, console: TextIO, output_file: str = "", summary_file: str = "") -> None:
+        self._console = console
+        self._output_file = output_file
+        self._summary_file = summary_file
+        self._annotations = Annotations()
+        self._secrets: list[str] = []
+        self.told: dict[str, str] = {}  # outputs set so far
+
+    def hide(self, secret: str) -> None:
+        """Has the runner mask a secret in the log, and keeps it out of whatever this step hands on."""
+        for form in (secret, base64.b64encode(secret.encode()).decode()):
+            self._print(mask(form))
+            if len(form) >= SHORTEST_SECRET:
+                self._secrets.append(form)
+
+    def outputs(self, values: Mapping[str, str]) -> None:
+        """Sets step outputs; a name set again takes the newer value."""
+        values = {name: self._without_secrets(value) for name, value in values.items()}
+        if self._output_file and values:
+            _append(
+                self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace")
+            )
+        self.told.update(values)
+
+    def summary(self, markdown: str) -> None:
+        """Adds to the job summary, cut at a line's end where the runner would drop it."""
+        if not self._summary_file:
+            return
+        content = f"{self._without_secrets(markdown).rstrip()}\n".encode(errors="replace")
+        path = Path(self._summary_file)
+        room = LARGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
+        if len(content) > room:
+            content = content[: max(0, room - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
+        if len(content) <= room:
+            _append(self._summary_file, content)
+
+    def annotate(self, annotations: Sequence[Annotation]) -> None:
+        """Prints annotations, at most nine of a level in the whole step and then a count."""
+        for line in self._annotations.lines(annotations):
+            self._print(self._without_secrets(line))
+
+    def log(self, line: str) -> None:
+        """Prints one line of anybody's text."""
+        self._print(self._without_secrets(logsafe(line)))
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    def _print(self, line: str) -> None:
+        self._console.write(f"{line}\n")
+        self._console.flush()
+
+
+def _assignment(name: str, value: str) -> str:
+    """`name=value`, or between delimiters nobody can know where the value has line breaks."""
+    if not NAME.fullmatch(name):
+        raise ValueError("an output's name is made of letters, digits and hyphens")
+    if "\n" not in value and "\r" not in value:
+        return f"{name}={value}\n"
+    delimiter = f"evalgate_{os.urandom(16).hex()}"
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def _append(path: str, content: bytes) -> None:
+    with Path(path).open("ab") as file:
+        file.write(content)

@@ -1,0 +1,111 @@
+"""Own evaluators: from modules a person names, and from installed packages that offer some."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, get_args
+
+from evalgate.errors import Problem, SettingError
+from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.shorthands import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from importlib.metadata import EntryPoint
+
+    from evalgate.evaluators.core.evaluator import Evaluator
+
+GROUP = "evalgate.evaluators"
+
+
+class OwnEvaluators:
+    """Classes by type. Modules are imported at once, installed packages when a suite names their type."""
+
+    def __init__(self, modules: Sequence[str], folder: str) -> None:
+        """Raises SettingError for a module that can't be imported from `folder` or has nothing to offer."""
+        self._classes: dict[str, type[Evaluator]] = {}
+        self._installed: dict[str, EntryPoint] | None = None
+        for name in modules:
+            with _importable(folder):
+                module = _loaded(f"--plugin {name}", lambda name=name: import_module(name))
+            self._take(module, name)
+
+    def find(self, kind: str) -> type[Evaluator] | None:
+        """The class of a type, None for an unknown one. Raises SettingError where its package is broken."""
+        if kind in self._classes:
+            return self._classes[kind]
+        entry = self._entry_points().get(kind)
+        if entry is None:
+            return None
+        found = _loaded(f"installed evaluator {kind} ({entry.value})", entry.load)
+        if _kind_of(found) != kind:
+            raise SettingError(Problem(f"{entry.value} is no evaluator of type {kind}", None, _remedy(kind)))
+        _require_version(found, entry.value)
+        self._classes[kind] = found
+        return self._classes[kind]
+
+    def names(self) -> Iterable[str]:
+        """The types of the modules and of the installed packages."""
+        return sorted({*self._classes, *self._entry_points()})
+
+    def _take(self, module: Any, name: str) -> None:
+        found = [each for each in vars(module).values() if _kind_of(each) is not None]
+        top = name.partition(".")[0]
+        own = {_kind_of(each): each for each in found if each.__module__.partition(".")[0] == top}
+        if not own:
+            raise SettingError(Problem(f"--plugin {name}: no evaluator in it", None, _remedy("my_check")))
+        for kind, each in own.items():
+            if kind is None or kind in KINDS or kind in GROUPS or kind in self._classes:
+                raise SettingError(f"--plugin {name}: the type {kind} is taken")
+            _require_version(each, f"--plugin {name}")
+            self._classes[kind] = each
+
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        if self._installed is None:
+            from importlib.metadata import entry_points  # a run without own types does not pay for it
+
+            offered = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
+            self._installed = {entry.name: entry for entry in reversed(offered)}
+        return self._installed
+
+
+def _kind_of(found: object) -> str | None:
+    """The type that a class of evaluators is for: the one word its field `type` allows."""
+    from evalgate.evaluators.base import Evaluator
+
+    if not (inspect.isclass(found) and issubclass(found, Evaluator)) or inspect.isabstract(found):
+        return None
+    words = get_args(found.model_fields["type"].annotation)
+    return words[0] if len(words) == 1 and isinstance(words[0], str) else None
+
+
+def _require_version(found: type[Evaluator], where: str) -> None:
+    version: object = found.version
+    if type(version) is not int or version < 1:
+        raise SettingError(f"{where}: `version` of {found.__name__} is a whole number from 1")
+
+
+def _remedy(kind: str) -> str:
+    return f"a subclass of evalgate.evaluators.base.Evaluator with `type: Literal[{kind!r}]`"
+
+
+def _loaded(what: str, load: Any) -> Any:
+    try:
+        return load()
+    except ModuleNotFoundError as error:
+        raise SettingError(f"{what}: there is no module {error.name}") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a module raises is told)
+        raise SettingError(f"{what} can't be imported ({type(error).__name__})") from None
+
+
+@contextmanager
+def _importable(folder: str) -> Iterator[None]:
+    """While a named module is imported it may lie in the folder, behind everything installed."""
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)

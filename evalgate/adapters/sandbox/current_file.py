@@ -1,0 +1,58 @@
+"""A note of what a process reads, for those who want to know when it ends before its time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.ports import Progress
+
+LONGEST = 1_000
+
+
+class Note:
+    """The file that is being read, written where a process outlives this one; nowhere at first."""
+
+    def __init__(self) -> None:
+        self._place: int | None = None
+
+    def into(self, place: int) -> None:
+        """Writes to an open file from now on."""
+        self._place = place
+
+    def __call__(self, path: str) -> None:
+        """`path` is being read now."""
+        self._write(path, 0)
+
+    def on(self, progress: Progress) -> Progress:
+        """The same progress; where somebody wants to know, it tells the suite too whose traces are read."""
+        return progress if self._place is None else _Noted(progress, self._write)
+
+    def _write(self, text: str, at: int) -> None:
+        if self._place is not None:
+            os.pwrite(self._place, text.encode(errors="replace")[:LONGEST].ljust(LONGEST, b"\0"), at)
+
+
+class _Noted:
+    """Implements `Progress`."""
+
+    def __init__(self, progress: Progress, write: Callable[[str, int], None]) -> None:
+        self._write = write
+        self.advance, self.finish, self._begin = progress.advance, progress.finish, progress.begin
+
+    def begin(self, suite: str) -> None:
+        """Notes the suite."""
+        self._write(suite, LONGEST)
+        self._begin(suite)
+
+
+def last_read(place: int) -> str:
+    """The file that was noted last, and the suite that asked for it; empty where none was."""
+    from evalgate.reporting.text.escaping import oneline
+
+    noted = (os.pread(place, LONGEST, at).rstrip(b"\0").decode(errors="replace") for at in (0, LONGEST))
+    file, suite = map(oneline, noted)
+    return f"{file} for {suite}" if suite and file != suite else file

@@ -1,0 +1,141 @@
+"""One connection to a store, and transactions on it: for reading, and for writing alone."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from evalgate.adapters.store import sqlite_file
+from evalgate.adapters.store.errors import in_our_words
+from evalgate.adapters.store.schema.cleaning import dump_json, load_json
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sqlalchemy import Connection, Engine, Table
+
+    from evalgate.adapters.store.store_url import Place
+
+CONNECT_SECONDS = 10
+_SESSION = (
+    "SET statement_timeout = '120s'",
+    "SET lock_timeout = '60s'",
+    "SET idle_in_transaction_session_timeout = '300s'",
+    "SET timezone = 'UTC'",
+)
+_WRITES = "evalgate_writes"
+
+
+class Database:
+    """A store's engine. Whoever writes to SQLite asks for the lock at once: asking later may fail."""
+
+    def __init__(self, place: Place, *, create: bool = True) -> None:
+        self.place = place
+        if place.kind == "sqlite":
+            sqlite_file.check_file(place, create=create)
+            self._engine = _sqlite_engine(place)
+        else:
+            self._engine = _postgres_engine(place)
+
+    def __repr__(self) -> str:
+        return f"Database({self.place.shown!r})"
+
+    @property
+    def is_sqlite(self) -> bool:
+        """True of a file, False of a server."""
+        return self.place.kind == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One state of the store, whatever others write meanwhile."""
+        with in_our_words(self.place), self._engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """All that is written inside is stored at the end, or nothing of it."""
+        with in_our_words(self.place), self._engine.connect() as connection:
+            connection.execution_options(**{_WRITES: True})
+            with connection.begin():
+                yield connection
+
+    def insert_new(self, table: Table) -> Any:
+        """An insert that passes over rows which are there already."""
+        dialect = sqlite if self.is_sqlite else postgresql
+        return dialect.insert(table).on_conflict_do_nothing()
+
+    def insert_once(self, connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
+        """Inserts a row; False where its key is taken."""
+        wanted = self.insert_new(table).returning(*table.primary_key.columns)
+        return connection.execute(wanted, values).first() is not None
+
+    def close(self) -> None:
+        """Lets go of every connection."""
+        self._engine.dispose()
+
+
+def _sqlite_engine(place: Place) -> Engine:
+    deadline = sqlite_file.Deadline()
+    engine = create_engine(
+        "sqlite://",
+        creator=partial(sqlite_file.connect, place.target, deadline),
+        poolclass=_pool(),
+        pool_size=1,
+        json_serializer=dump_json,
+        json_deserializer=load_json,
+    )
+
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "begin", begin)
+    event.listen(engine, "before_cursor_execute", lambda *_: deadline.restart())
+    return engine
+
+
+def _postgres_engine(place: Place) -> Engine:
+    try:
+        url = make_url(place.target).set(drivername="postgresql+psycopg")
+        engine = create_engine(
+            url,
+            poolclass=_pool(),
+            pool_size=1,
+            json_serializer=dump_json,
+            json_deserializer=load_json,
+            connect_args=_connect_arguments(url.query),
+        )
+    except (ArgumentError, ValueError):
+        hint = "write postgresql://USER@HOST/DATABASE, with special characters as %XX"
+        raise SettingError(Problem("the store's URL can't be understood", None, hint)) from None
+
+    def settle(connection: Any, _: object) -> None:
+        with connection.cursor() as cursor:
+            for statement in _SESSION:
+                cursor.execute(statement)
+        connection.commit()
+
+    event.listen(engine, "connect", settle)
+    return engine
+
+
+def _connect_arguments(query: Any) -> dict[str, Any]:
+    """What the URL leaves open. Nothing is prepared on the server: a pool before it may hand us another."""
+    wanted = {"connect_timeout": CONNECT_SECONDS, "application_name": "evalgate"}
+    return {name: value for name, value in wanted.items() if name not in query} | {"prepare_threshold": None}
+
+
+def _pool() -> Any:
+    from sqlalchemy.pool import QueuePool
+
+    return QueuePool

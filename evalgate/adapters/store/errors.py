@@ -1,0 +1,115 @@
+"""What a driver reports, in our own words: no text of a library passes, for it may hold what was sent."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+
+from evalgate.adapters.store.schema.stored_values import MalformedError
+from evalgate.errors import EvalGateError, Problem, SettingError, StoreUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.adapters.store.store_url import Place
+
+_OUR_RULE = re.compile(r"\b(?:golden|suite|run|evaluation|feedback|approval)_\w+_is_\w+|feedback_is_\w+")
+_NO_STORE = {"SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT"}
+_OF_SQLITE = {
+    "SQLITE_BUSY": "another process holds it for too long",
+    "SQLITE_LOCKED": "another process holds it for too long",
+    "SQLITE_INTERRUPT": "it took too long to answer",
+    "SQLITE_READONLY": "it may not be written",
+    "SQLITE_CANTOPEN": "the file can't be opened",
+    "SQLITE_PERM": "the file can't be opened",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_IOERR": "the disk reports a fault",
+    "SQLITE_TOOBIG": "a value is larger than it keeps",
+}
+_OF_POSTGRES = {
+    "08": "the server can't be reached",
+    "22": "a value is not one that it keeps",
+    "25": "the server takes no changes now",
+    "28": "the server refuses the user or the password",
+    "3D": "the server has no such database",
+    "40": "another process got in the way",
+    "42": "the user lacks a right, or a table of ours was changed by hand",
+    "53": "the server has no room or no free connection",
+    "54": "a value is larger than it keeps",
+    "55": "another process holds it for too long",
+    "57": "it took too long to answer, or the server is shutting down",
+}
+_WHILE_CONNECTING = (
+    ("password", "28"),
+    ("authentication", "28"),
+    ("pg_hba.conf", "28"),
+    ("role ", "28"),
+    ("database ", "3D"),
+    ("too many", "53"),
+)
+"""What the server's refusal speaks of, and what it means: a refused connection comes without a code."""
+
+
+@contextmanager
+def in_our_words(place: Place) -> Iterator[None]:
+    """Raises StoreUnreachable or SettingError for whatever a database reports."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise _refused(error) from None
+    except StatementError as error:
+        if isinstance(error.orig, EvalGateError):
+            raise error.orig from None
+        raise _trouble(error, place) from None
+    except SQLAlchemyError as error:
+        raise _trouble(error, place) from None
+    except MalformedError:
+        raise no_store(place) from None
+    except sqlite3.Error as error:
+        raise _of_sqlite(error, place) from None
+
+
+def _refused(error: IntegrityError) -> SettingError:
+    rule = _OUR_RULE.search(str(error.orig))
+    if rule is not None:
+        return SettingError(f"the store refuses a value: {rule[0].replace('_', ' ')}")
+    return SettingError("the store refuses a record: what it refers to is not stored, or its id is taken")
+
+
+def _trouble(error: SQLAlchemyError, place: Place) -> EvalGateError:
+    cause = error.orig if isinstance(error, DBAPIError | StatementError) else None
+    if isinstance(cause, sqlite3.Error):
+        return _of_sqlite(cause, place)
+    state = getattr(cause, "sqlstate", None) or _refusal_in(str(cause))
+    words = _OF_POSTGRES.get(state[:2], "the server can't be reached")
+    return StoreUnreachable(f"the store {place.shown} can't be used: {words}")
+
+
+def _refusal_in(message: str) -> str:
+    _, fatal, refusal = message.partition("FATAL:")
+    return next((state for word, state in _WHILE_CONNECTING if fatal and word in refusal), "")
+
+
+def _of_sqlite(error: sqlite3.Error, place: Place) -> EvalGateError:
+    name = getattr(error, "sqlite_errorname", "")
+    word = next((word for word in (name, *_main_words(name)) if word in _OF_SQLITE), None)
+    if word is not None:
+        return StoreUnreachable(f"the store {place.shown} can't be used: {_OF_SQLITE[word]}")
+    if name in _NO_STORE or any(each in _NO_STORE for each in _main_words(name)):
+        return no_store(place)
+    return StoreUnreachable(f"the store {place.shown} can't be used")
+
+
+def _main_words(name: str) -> list[str]:
+    """SQLITE_IOERR_WRITE is a kind of SQLITE_IOERR."""
+    return ["_".join(name.split("_")[:2])]
+
+
+def no_store(place: Place) -> SettingError:
+    """The answer to a file that is not what this program makes."""
+    hint = "name another store, or move the file away"
+    return SettingError(Problem(f"{place.shown} is damaged, or no store of EvalGate", None, hint))

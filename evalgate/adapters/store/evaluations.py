@@ -1,0 +1,206 @@
+"""Goldens as judged, in their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, select
+
+from evalgate.adapters.store.goldens import require_goldens
+from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.schema import stored_values
+from evalgate.adapters.store.schema.run_tables import RUNS
+from evalgate.adapters.store.schema.tables import EVALUATIONS
+from evalgate.errors import SettingError
+from evalgate.models.run.evaluation import (
+    CATEGORIES,
+    DIMENSIONS,
+    SEVERITIES,
+    Evaluation,
+    Issue,
+    Statistics,
+    TurnResult,
+)
+from evalgate.ports.store import Page
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection, Row
+
+    from evalgate.adapters.store.database import Database
+    from evalgate.models.run.evaluation import RegressionStatus
+
+_PLAIN = (
+    *("id", "golden_id", "golden_version", "run_id", "suite", "trial", "trace_id", "trace_sha256"),
+    *("overall_score", "level", "regression_status", "previous_score", "evaluated_by", "evaluated_at"),
+)
+_FIGURES = (
+    *("total_turns", "avg_latency_ms", "total_tokens", "total_cost", "issue_count", "critical_issue_count"),
+    "pass_rate",
+)
+_OF_A_TURN = ("user_message", "actual_response", "golden_response", "latency_ms", "tokens", "cost")
+_LISTS_OF_A_TURN = ("retrieved_memories", "tools_invoked", "tool_results", "evidence")
+
+
+class EvaluationTable:
+    """The port's Evaluations."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create(self, evaluation: Evaluation) -> Evaluation:
+        """Stores one, with an id where it has none."""
+        with self._database.writing() as connection:
+            (key,) = insert_evaluations(connection, self._database, [evaluation])
+            return _evaluation(connection.execute(select(EVALUATIONS).where(EVALUATIONS.c.id == key)).one())
+
+    def get(self, evaluation_id: str) -> Evaluation | None:
+        """The one of that id."""
+        found = self._listed(Page(1), EVALUATIONS.c.id == evaluation_id)
+        return found[0] if found else None
+
+    def list(
+        self,
+        page: Page = Page(),  # noqa: B008  a constant
+        *,
+        suite: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Evaluation]:
+        """All, of one suite, of a time."""
+        asked = []
+        if suite is not None:
+            asked.append(EVALUATIONS.c.suite == suite)
+        if since is not None:
+            asked.append(EVALUATIONS.c.evaluated_at >= since)
+        if until is not None:
+            asked.append(EVALUATIONS.c.evaluated_at < until)
+        return self._listed(page, *asked)
+
+    def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+        """Those of one golden."""
+        return self._listed(page, EVALUATIONS.c.golden_id == golden_id)
+
+    def with_status(self, status: RegressionStatus, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+        """Those of one regression status."""
+        return self._listed(page, EVALUATIONS.c.regression_status == status)
+
+    def of_run(self, run_id: str, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+        """Those of one run."""
+        return self._listed(page, EVALUATIONS.c.run_id == run_id)
+
+    def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+        """Those of one recording."""
+        return self._listed(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
+
+    def previous(self, golden_id: str, suite: str, before: datetime) -> Evaluation | None:
+        """The last one of a golden in a suite before a moment."""
+        asked = (
+            EVALUATIONS.c.golden_id == golden_id,
+            EVALUATIONS.c.suite == suite,
+            EVALUATIONS.c.evaluated_at < before,
+        )
+        found = self._listed(Page(1), *asked)
+        return found[0] if found else None
+
+    def _listed(self, page: Page, *asked: ColumnElement[bool]) -> Sequence[Evaluation]:
+        newest = (EVALUATIONS.c.evaluated_at.desc(), EVALUATIONS.c.id)
+        wanted = paged(select(EVALUATIONS).where(*asked).order_by(*newest), page)
+        with self._database.reading() as connection:
+            return [_evaluation(row) for row in connection.execute(wanted)]
+
+
+def insert_evaluations(
+    connection: Connection, database: Database, evaluations: Sequence[Evaluation]
+) -> Sequence[str]:
+    """Stores them, and tells their ids.
+
+    Raises SettingError for a golden or a run that is not stored, or an id that is taken.
+    """
+    stored = [each if each.id else replace(each, id=uuid4().hex) for each in evaluations]
+    require_goldens(connection, [each.golden_id for each in stored])
+    for run_id in dict.fromkeys(each.run_id for each in stored if each.run_id is not None):
+        if connection.scalar(select(RUNS.c.number).where(RUNS.c.id == run_id)) is None:
+            raise SettingError(f"there is no run `{run_id[:100]}` in the store")
+    for each in stored:
+        if not database.insert_once(connection, EVALUATIONS, _values(each)):
+            raise SettingError(f"there is an evaluation `{each.id[:100]}` already")
+    return [each.id for each in stored]
+
+
+def _values(evaluation: Evaluation) -> dict[str, Any]:
+    unknown = set(evaluation.dimensions) - set(DIMENSIONS)
+    if unknown:
+        raise SettingError(f"there is no dimension `{min(unknown)[:100]}`")
+    return {
+        **{name: getattr(evaluation, name) for name in _PLAIN},
+        **{name: evaluation.dimensions.get(name) for name in DIMENSIONS},
+        **{name: getattr(evaluation.statistics, name) for name in _FIGURES},
+        "turns": [_turn_values(turn) for turn in evaluation.turns],
+        "issues": issue_values(evaluation.issues),
+    }
+
+
+def _turn_values(turn: TurnResult) -> dict[str, Any]:
+    return {
+        **{name: getattr(turn, name) for name in _OF_A_TURN},
+        **{name: list(getattr(turn, name)) for name in _LISTS_OF_A_TURN},
+        "scores": dict(turn.scores),
+        "issues": issue_values(turn.issues),
+    }
+
+
+def issue_values(issues: Sequence[Issue]) -> list[dict[str, Any]]:
+    """Issues as JSON."""
+    return [issue._asdict() for issue in issues]
+
+
+def issues_of(values: object) -> tuple[Issue, ...]:
+    """Issues out of JSON."""
+    return tuple(_issue(stored_values.mapping(value)) for value in stored_values.items(values))
+
+
+def _issue(value: Mapping[str, Any]) -> Issue:
+    category, severity, message = value.get("category"), value.get("severity"), value.get("message")
+    if category not in CATEGORIES or severity not in SEVERITIES or not isinstance(message, str):
+        raise stored_values.MalformedError
+    return Issue(
+        category,
+        severity,
+        message,
+        stored_values.text(value.get("evidence")),
+        stored_values.whole(value.get("turn")),
+    )
+
+
+def _evaluation(row: Row[Any]) -> Evaluation:
+    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    plain: dict[str, Any] = {name: told[name] for name in _PLAIN}
+    return Evaluation(
+        **plain,
+        dimensions={name: told[name] for name in DIMENSIONS},
+        statistics=Statistics(**{name: told[name] for name in _FIGURES}),
+        turns=tuple(_turn(stored_values.mapping(turn)) for turn in stored_values.items(told["turns"])),
+        issues=issues_of(told["issues"]),
+    )
+
+
+def _turn(value: Mapping[str, Any]) -> TurnResult:
+    return TurnResult(
+        stored_values.text(value.get("user_message")),
+        stored_values.text(value.get("actual_response")),
+        stored_values.text(value.get("golden_response")),
+        stored_values.scores(value.get("scores")),
+        stored_values.amount(value.get("latency_ms")),
+        stored_values.whole(value.get("tokens")),
+        stored_values.amount(value.get("cost")),
+        retrieved_memories=tuple(stored_values.items(value.get("retrieved_memories"))),
+        tools_invoked=stored_values.texts(value.get("tools_invoked")),
+        tool_results=tuple(stored_values.items(value.get("tool_results"))),
+        issues=issues_of(value.get("issues")),
+        evidence=stored_values.texts(value.get("evidence")),
+    )

@@ -1,0 +1,195 @@
+"""Golden conversations in their tables."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
+
+from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.schema.cleaning import clean_text
+from evalgate.adapters.store.schema.stored_values import texts
+from evalgate.adapters.store.schema.tables import EVALUATIONS, GOLDEN_TAGS, GOLDENS, SUITE_GOLDENS
+from evalgate.errors import Problem, SettingError
+from evalgate.models.run.golden import Golden
+from evalgate.ports.store import Deleted, GoldenFilter, Page
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection, Row
+
+    from evalgate.adapters.store.database import Database
+
+_LISTS = (
+    *("secondary_stances", "required_memory_recall", "required_tool_usage", "required_refusal"),
+    *("user_messages", "golden_responses", "tags"),
+)
+_TEXTS = ("id", "conversation_id", "title", "description", "intent", "primary_stance", "creator")
+_MANY = 500  # values of one IN
+
+
+class GoldenTable:
+    """The port's Goldens."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    def create(self, golden: Golden) -> Golden:
+        """Stores a new one as version 1."""
+        with self._database.writing() as connection:
+            return self._insert(connection, golden)
+
+    def keep(self, golden: Golden) -> Golden:
+        """Stores it, or updates what says something else."""
+        with self._database.writing() as connection:
+            stored = _get(connection, golden.id)
+            if stored is None:
+                return self._insert(connection, golden)
+            if _said(stored) == _said(golden):
+                return stored
+            return self._replace(connection, stored, golden)
+
+    def get(self, golden_id: str) -> Golden | None:
+        """The one of that id."""
+        with self._database.reading() as connection:
+            return _get(connection, golden_id)
+
+    def list(self, page: Page = Page(), by: GoldenFilter = GoldenFilter()) -> Sequence[Golden]:  # noqa: B008  constants
+        """Those that the filter lets through."""
+        wanted = paged(select(GOLDENS).where(*_conditions(by)).order_by(GOLDENS.c.id), page)
+        with self._database.reading() as connection:
+            return [_golden(row) for row in connection.execute(wanted)]
+
+    def count(self, by: GoldenFilter = GoldenFilter()) -> int:  # noqa: B008  a constant
+        """How many the filter lets through."""
+        with self._database.reading() as connection:
+            return connection.scalar(select(func.count()).select_from(GOLDENS).where(*_conditions(by))) or 0
+
+    def chosen(
+        self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
+    ) -> Sequence[Golden]:
+        """Those that an id, a tag or an intent names."""
+        with_tag = select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag.in_(tags))
+        named = or_(GOLDENS.c.id.in_(ids), GOLDENS.c.intent.in_(intents), GOLDENS.c.id.in_(with_tag))
+        with self._database.reading() as connection:
+            return [
+                _golden(row)
+                for row in connection.execute(select(GOLDENS).where(named).order_by(GOLDENS.c.id))
+            ]
+
+    def ids(self) -> Sequence[str]:
+        """All ids."""
+        with self._database.reading() as connection:
+            return list(connection.scalars(select(GOLDENS.c.id).order_by(GOLDENS.c.id)))
+
+    def update(self, golden: Golden) -> Golden:
+        """Replaces the one of its id, if nobody else was faster."""
+        with self._database.writing() as connection:
+            stored = _get(connection, golden.id, lock=True)
+            if stored is None:
+                raise _unknown(connection, golden.id)
+            if stored.version != golden.version:
+                message = f"golden `{golden.id}` has become version {stored.version} meanwhile"
+                raise SettingError(Problem(message, None, "look at it, and update it again"))
+            return self._replace(connection, stored, golden)
+
+    def delete(self, golden_id: str) -> Deleted | None:
+        """Takes it away with its evaluations."""
+        with self._database.writing() as connection:
+            gone = Deleted(
+                _count(connection, EVALUATIONS.c.golden_id == golden_id),
+                _count(connection, SUITE_GOLDENS.c.golden_id == golden_id),
+            )
+            done = connection.execute(delete(GOLDENS).where(GOLDENS.c.id == golden_id))
+            return gone if done.rowcount else None
+
+    def _insert(self, connection: Connection, golden: Golden) -> Golden:
+        now = self._now()
+        stored = replace(golden, version=1, created_at=now, updated_at=now)
+        if not self._database.insert_once(connection, GOLDENS, _values(stored)):
+            hint = "update it, or choose another id"
+            raise SettingError(Problem(f"there is a golden `{golden.id}` already", None, hint))
+        _tag(connection, stored)
+        return _get(connection, golden.id) or stored
+
+    def _replace(self, connection: Connection, stored: Golden, golden: Golden) -> Golden:
+        new = replace(
+            golden,
+            version=stored.version + 1,
+            created_at=stored.created_at,
+            updated_at=max(self._now(), stored.updated_at or self._now()),
+        )
+        connection.execute(update(GOLDENS).where(GOLDENS.c.id == golden.id), _values(new))
+        connection.execute(delete(GOLDEN_TAGS).where(GOLDEN_TAGS.c.golden_id == golden.id))
+        _tag(connection, new)
+        return _get(connection, golden.id) or new
+
+
+def require_goldens(connection: Connection, ids: Sequence[str]) -> None:
+    """Raises SettingError for the first that is not stored."""
+    wanted = list(dict.fromkeys(map(clean_text, ids)))
+    for start in range(0, len(wanted), _MANY):
+        some = wanted[start : start + _MANY]
+        known = set(connection.scalars(select(GOLDENS.c.id).where(GOLDENS.c.id.in_(some))))
+        missing = next((each for each in some if each not in known), None)
+        if missing is not None:
+            raise _unknown(connection, missing)
+
+
+def _unknown(connection: Connection, golden_id: str) -> SettingError:
+    near = get_close_matches(golden_id[:100], connection.scalars(select(GOLDENS.c.id).limit(5000)), n=1)
+    hint = f"did you mean `{near[0]}`?" if near else "`evalgate goldens list` shows what there is"
+    return SettingError(Problem(f"there is no golden `{golden_id[:100]}` in the store", None, hint))
+
+
+def _get(connection: Connection, golden_id: str, *, lock: bool = False) -> Golden | None:
+    wanted = select(GOLDENS).where(GOLDENS.c.id == golden_id)
+    row = connection.execute(wanted.with_for_update() if lock else wanted).one_or_none()
+    return None if row is None else _golden(row)
+
+
+def _golden(row: Row[Any]) -> Golden:
+    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    plain: dict[str, Any] = {name: told[name] for name in (*_TEXTS, "version", "created_at", "updated_at")}
+    return Golden(**plain | {name: texts(told[name]) for name in _LISTS})
+
+
+def _values(golden: Golden) -> dict[str, Any]:
+    return {
+        **{name: getattr(golden, name) for name in _TEXTS},
+        **{name: list(getattr(golden, name)) for name in _LISTS},
+        "version": golden.version,
+        "created_at": golden.created_at,
+        "updated_at": golden.updated_at,
+    }
+
+
+def _said(golden: Golden) -> tuple[Any, ...]:
+    return tuple(getattr(golden, name) for name in (*_TEXTS, *_LISTS))
+
+
+def _tag(connection: Connection, golden: Golden) -> None:
+    rows = [{"golden_id": golden.id, "tag": tag} for tag in dict.fromkeys(golden.tags)]
+    if rows:
+        connection.execute(insert(GOLDEN_TAGS), rows)
+
+
+def _conditions(by: GoldenFilter) -> Sequence[ColumnElement[bool]]:
+    asked: dict[ColumnElement[Any], str | None] = {
+        GOLDENS.c.intent: by.intent,
+        GOLDENS.c.primary_stance: by.stance,
+        GOLDENS.c.creator: by.creator,
+    }
+    told = [column == value for column, value in asked.items() if value is not None]
+    if by.tag is not None:
+        told.append(GOLDENS.c.id.in_(select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag == by.tag)))
+    return told
+
+
+def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
+    return connection.scalar(select(func.count()).where(condition)) or 0

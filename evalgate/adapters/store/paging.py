@@ -1,0 +1,17 @@
+"""A part of a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.store.schema.cleaning import clean_integer
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
+
+    from evalgate.ports.store import Page
+
+
+def paged(wanted: Select[Any], page: Page) -> Select[Any]:
+    """The rows of the page; nothing before the first and no negative number of them."""
+    return wanted.limit(max(0, clean_integer(page.limit))).offset(max(0, clean_integer(page.offset)))

@@ -1,0 +1,99 @@
+"""Regression suites in their tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, select, update
+
+from evalgate.adapters.store.goldens import require_goldens
+from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.schema.stored_values import texts
+from evalgate.adapters.store.schema.tables import SUITE_GOLDENS, SUITES
+from evalgate.errors import Problem, SettingError
+from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.ports.store import Page
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection, Row
+
+    from evalgate.adapters.store.database import Database
+
+_LISTS = ("golden_tags", "golden_intents", "tags")
+_FIELDS = tuple(name for name in RegressionSuite.__match_args__ if name not in {*_LISTS, "golden_ids"})
+
+
+class SuiteTable:
+    """The port's RegressionSuites."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    def create(self, suite: RegressionSuite) -> RegressionSuite:
+        """Stores a new one."""
+        now = self._now()
+        stored = replace(suite, created_at=now, updated_at=now)
+        with self._database.writing() as connection:
+            if not self._database.insert_once(connection, SUITES, _values(stored)):
+                hint = "update it, or choose another name"
+                raise SettingError(Problem(f"there is a regression suite `{suite.name}` already", None, hint))
+            _name_goldens(connection, stored)
+        return stored
+
+    def get(self, name: str) -> RegressionSuite | None:
+        """The one of that name."""
+        with self._database.reading() as connection:
+            row = connection.execute(select(SUITES).where(SUITES.c.name == name)).one_or_none()
+            return None if row is None else _suite(connection, row)
+
+    def list(self, page: Page = Page()) -> Sequence[RegressionSuite]:  # noqa: B008  a constant
+        """All."""
+        with self._database.reading() as connection:
+            rows = connection.execute(paged(select(SUITES).order_by(SUITES.c.name), page)).all()
+            return [_suite(connection, row) for row in rows]
+
+    def update(self, suite: RegressionSuite) -> RegressionSuite:
+        """Replaces the one of its name."""
+        with self._database.writing() as connection:
+            made = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
+            if made is None:
+                raise SettingError(f"there is no regression suite `{suite.name[:100]}` in the store")
+            stored = replace(suite, created_at=made, updated_at=self._now())
+            connection.execute(update(SUITES).where(SUITES.c.name == suite.name), _values(stored))
+            connection.execute(delete(SUITE_GOLDENS).where(SUITE_GOLDENS.c.suite == suite.name))
+            _name_goldens(connection, stored)
+        return stored
+
+    def delete(self, name: str) -> bool:
+        """Takes it away; its goldens stay."""
+        with self._database.writing() as connection:
+            return connection.execute(delete(SUITES).where(SUITES.c.name == name)).rowcount > 0
+
+
+def _values(suite: RegressionSuite) -> dict[str, Any]:
+    return {
+        **{name: getattr(suite, name) for name in _FIELDS},
+        **{name: list(getattr(suite, name)) for name in _LISTS},
+    }
+
+
+def _name_goldens(connection: Connection, suite: RegressionSuite) -> None:
+    ids = list(dict.fromkeys(suite.golden_ids))
+    require_goldens(connection, ids)
+    rows = [{"suite": suite.name, "golden_id": each, "position": n} for n, each in enumerate(ids)]
+    if rows:
+        connection.execute(insert(SUITE_GOLDENS), rows)
+
+
+def _suite(connection: Connection, row: Row[Any]) -> RegressionSuite:
+    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    mine = SUITE_GOLDENS.c.suite == told["name"]
+    ids = connection.scalars(select(SUITE_GOLDENS.c.golden_id).where(mine).order_by(SUITE_GOLDENS.c.position))
+    plain: dict[str, Any] = {name: told[name] for name in _FIELDS}
+    plain |= {name: texts(told[name]) for name in _LISTS}
+    return RegressionSuite(**plain, golden_ids=tuple(ids))

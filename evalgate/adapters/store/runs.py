@@ -1,0 +1,168 @@
+"""Runs in their tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+
+from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.run_rows import (
+    approval_values,
+    facts_of,
+    scenario_of,
+    sighting_of,
+    suite_of,
+    unpack,
+)
+from evalgate.adapters.store.run_writer import digest_of, write_run
+from evalgate.adapters.store.scenario_history import NEWEST, SEEN, Last, last_of, turned_of
+from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
+from evalgate.adapters.store.trends import trend
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.store.stored_run import StoredRun
+from evalgate.ports.store import Page, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from evalgate.adapters.store.database import Database
+    from evalgate.models.run.evaluation import Evaluation
+    from evalgate.models.store.stored_run import RunApproval, RunFacts, Sighting, TrendPoint
+
+
+class RunTable:
+    """The port's Runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, run: StoredRun, evaluations: Sequence[Evaluation] = ()) -> bool:
+        """Stores a run with its evaluations, all or nothing."""
+        with self._database.writing() as connection:
+            return write_run(connection, self._database, run, evaluations)
+
+    def get(self, run_id: str) -> StoredRun | None:
+        """The whole run of that id."""
+        with self._database.reading() as connection:
+            row = connection.execute(select(RUNS).where(RUNS.c.id == run_id)).one_or_none()
+            if row is None:
+                return None
+            of_run = select(RUN_SUITES).where(RUN_SUITES.c.run == row.number).order_by(RUN_SUITES.c.position)
+            seen = SEEN.where(RUN_SCENARIOS.c.run == row.number).order_by(RUN_SCENARIOS.c.position)
+            packed = connection.scalar(select(RUN_RESULTS.c.results).where(RUN_RESULTS.c.run == row.number))
+            return StoredRun(
+                facts_of(row),
+                tuple(suite_of(each) for each in connection.execute(of_run)),
+                tuple(scenario_of(each) for each in connection.execute(seen)),
+                unpack(packed) if packed is not None else b"",
+            )
+
+    def list(
+        self,
+        page: Page = Page(),  # noqa: B008  a constant
+        *,
+        suite: str | None = None,
+        branch: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[RunFacts]:
+        """All, those with a suite, those of a branch, those completed in a time."""
+        table = RUN_SUITES if suite is not None else RUNS
+        number = RUN_SUITES.c.run if suite is not None else RUNS.c.number
+        asked = _asked(suite, branch)
+        if since is not None:
+            asked.append(table.c.completed_at >= since)
+        if until is not None:
+            asked.append(table.c.completed_at < until)
+        wanted = select(RUNS).where(*asked).order_by(table.c.completed_at.desc(), number.desc())
+        if suite is not None:
+            wanted = wanted.join(RUN_SUITES, RUN_SUITES.c.run == RUNS.c.number)
+        with self._database.reading() as connection:
+            return [facts_of(row) for row in connection.execute(paged(wanted, page))]
+
+    def count(self, *, suite: str | None = None, branch: str | None = None) -> int:
+        """How many there are."""
+        table = RUN_SUITES if suite is not None else RUNS
+        wanted = select(func.count()).select_from(table).where(*_asked(suite, branch))
+        with self._database.reading() as connection:
+            return connection.scalar(wanted) or 0
+
+    def trend(self, subject: Subject, limit: int = 20) -> Sequence[TrendPoint]:
+        """The last `limit` runs with the subject, oldest first."""
+        with self._database.reading() as connection:
+            return trend(connection, subject, limit)
+
+    def last_status(self, key: ScenarioKey, branch: str | None = None) -> Sighting | None:
+        """How a scenario stood in the last run that had it."""
+        found = self.sightings(key, 1, branch)
+        return found[0] if found else None
+
+    def last_statuses(
+        self,
+        page: Page = Page(),  # noqa: B008  a constant
+        *,
+        suite: str | None = None,
+        branch: str | None = None,
+    ) -> Sequence[Sighting]:
+        """How each scenario stood in the last run that had it."""
+        told = self._seen_last(Last(1, suite, branch, page))
+        return [seen[-1] for seen in told.values()]
+
+    def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
+        """How a scenario stood in the last `window` runs that had it, oldest first."""
+        with self._database.reading() as connection:
+            digest = SCENARIOS.c.digest == digest_of(key)
+            number = connection.scalar(select(SCENARIOS.c.number).where(digest))
+            if number is None:
+                return []
+            asked = [RUN_SCENARIOS.c.scenario == number]
+            if branch is not None:
+                asked.append(RUN_SCENARIOS.c.branch == branch)
+            wanted = paged(SEEN.where(*asked).order_by(*NEWEST), Page(window))
+            return [sighting_of(row) for row in connection.execute(wanted)][::-1]
+
+    def all_sightings(
+        self, window: int, *, suite: str | None = None, branch: str | None = None
+    ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
+        """The same of every scenario."""
+        return self._seen_last(Last(window, suite, branch))
+
+    def turned(
+        self, window: int, *, suite: str | None = None, branch: str | None = None
+    ) -> Sequence[ScenarioKey]:
+        """Scenarios that passed some of the last `window` runs that had them, and not others."""
+        if window < 1:
+            return []
+        with self._database.reading() as connection:
+            wanted = turned_of(Last(window, suite, branch), lateral=not self._database.is_sqlite)
+            return [ScenarioKey(*row) for row in connection.execute(wanted)]
+
+    def _seen_last(self, asked: Last) -> Mapping[ScenarioKey, Sequence[Sighting]]:
+        told: dict[ScenarioKey, list[Sighting]] = {}
+        if asked.window < 1:
+            return told
+        with self._database.reading() as connection:
+            for row in connection.execute(last_of(asked, lateral=not self._database.is_sqlite)):
+                sighting = sighting_of(row)
+                told.setdefault(sighting.row.key, []).append(sighting)
+        return {key: seen[-asked.window :] for key, seen in told.items()}
+
+    def decide(self, run_id: str, approval: RunApproval) -> bool:
+        """Keeps what a person decided about a run."""
+        with self._database.writing() as connection:
+            decided = update(RUNS).where(RUNS.c.id == run_id).values(**approval_values(approval))
+            return connection.execute(decided).rowcount > 0
+
+    def delete(self, run_id: str) -> bool:
+        """Takes a run away with its evaluations."""
+        with self._database.writing() as connection:
+            return connection.execute(delete(RUNS).where(RUNS.c.id == run_id)).rowcount > 0
+
+
+def _asked(suite: str | None, branch: str | None) -> list[ColumnElement[bool]]:
+    asked = [RUN_SUITES.c.name == suite] if suite is not None else []
+    if branch is not None:
+        asked.append((RUN_SUITES if suite is not None else RUNS).c.branch == branch)
+    return asked

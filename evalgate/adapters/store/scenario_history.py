@@ -1,0 +1,103 @@
+"""Scenarios in the runs that had them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, case, exists, func, select, true
+
+from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.schema.run_tables import RUN_SCENARIOS, RUNS, SCENARIOS
+from evalgate.models.run.run import NOT_EVALUATED
+from evalgate.ports.store import Page
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Select, Subquery
+
+NEWEST = (RUN_SCENARIOS.c.completed_at.desc(), RUN_SCENARIOS.c.run.desc())
+_NAME = (SCENARIOS.c.suite, SCENARIOS.c.scenario_id, SCENARIOS.c.variant)
+_BY_NAME = (SCENARIOS.c.suite, SCENARIOS.c.scenario_id, func.coalesce(SCENARIOS.c.variant, ""))
+SEEN: Select[Any] = (
+    select(RUN_SCENARIOS, *_NAME, RUNS.c.id.label("run_id"), RUNS.c.commit_id)
+    .join(SCENARIOS, SCENARIOS.c.number == RUN_SCENARIOS.c.scenario)
+    .join(RUNS, RUNS.c.number == RUN_SCENARIOS.c.run)
+)
+
+
+class Last(NamedTuple):
+    """The last `window` runs that had a scenario; on a branch, of a suite, of a page of scenarios by name."""
+
+    window: int
+    suite: str | None
+    branch: str | None
+    page: Page | None = None
+
+
+def last_of(asked: Last, *, lateral: bool) -> Select[Any]:
+    """Sightings of each scenario, by name, the oldest first.
+
+    Not `lateral`: whatever is as new as the last but `window` - 1; of runs that ended at the same moment
+    there may be more.
+    """
+    seen = _rows(asked, lateral=lateral)
+    return (
+        select(seen, *_NAME, RUNS.c.id.label("run_id"), RUNS.c.commit_id)
+        .join(SCENARIOS, SCENARIOS.c.number == seen.c.scenario)
+        .join(RUNS, RUNS.c.number == seen.c.run)
+        .order_by(*_BY_NAME, seen.c.completed_at, seen.c.run)
+    )
+
+
+def turned_of(asked: Last, *, lateral: bool) -> Select[Any]:
+    """Scenarios that passed some of these and did not pass others, by name."""
+    seen = _rows(asked, lateral=lateral)
+    passed = case((seen.c.verdict == "PASS", 1), else_=0)
+    return (
+        select(*_NAME)
+        .join(seen, seen.c.scenario == SCENARIOS.c.number)
+        .where(seen.c.verdict.not_in(sorted(NOT_EVALUATED)))
+        .group_by(SCENARIOS.c.number, *_NAME)
+        .having(func.min(passed) != func.max(passed))
+        .order_by(*_BY_NAME)
+    )
+
+
+def _rows(asked: Last, *, lateral: bool) -> Subquery:
+    """The rows that are looked at: few, and an index finds them scenario by scenario.
+
+    A rank over all rows would read them all. PostgreSQL says it with a lateral join, and would read far too
+    much without one as long as it has not counted the table; SQLite has none.
+    """
+    return _by_count(asked) if lateral else _by_time(asked)
+
+
+def _by_count(asked: Last) -> Subquery:
+    chosen = _chosen(asked, SCENARIOS.c.number).subquery("chosen")
+    mine = _had(asked.branch, chosen.c.number)
+    last = paged(select(RUN_SCENARIOS).where(mine).order_by(*NEWEST), Page(asked.window)).lateral("last")
+    return select(last).select_from(chosen.join(last, true())).subquery("seen")
+
+
+def _by_time(asked: Last) -> Subquery:
+    had = _had(asked.branch, SCENARIOS.c.number)
+    times = select(RUN_SCENARIOS.c.completed_at).where(had).correlate(SCENARIOS).limit(1)
+    last_but = times.order_by(RUN_SCENARIOS.c.completed_at.desc()).offset(asked.window - 1)
+    first = times.order_by(RUN_SCENARIOS.c.completed_at)
+    since = func.coalesce(last_but.scalar_subquery(), first.scalar_subquery()).label("since")
+    bounds = _chosen(asked, SCENARIOS.c.number, since).cte("bounds").prefix_with("MATERIALIZED")
+    near = and_(_had(asked.branch, bounds.c.number), RUN_SCENARIOS.c.completed_at >= bounds.c.since)
+    return select(RUN_SCENARIOS).join(bounds, near).subquery("seen")
+
+
+def _chosen(asked: Last, *columns: ColumnElement[Any]) -> Select[Any]:
+    """The scenarios of the page, of those that a run had."""
+    had = _had(asked.branch, SCENARIOS.c.number)
+    chosen = select(*columns).where(exists().where(had)).order_by(*_BY_NAME)
+    if asked.suite is not None:
+        chosen = chosen.where(SCENARIOS.c.suite == asked.suite)
+    return paged(chosen, asked.page) if asked.page else chosen
+
+
+def _had(branch: str | None, number: ColumnElement[Any]) -> ColumnElement[bool]:
+    had = RUN_SCENARIOS.c.scenario == number
+    return had if branch is None else and_(had, RUN_SCENARIOS.c.branch == branch)

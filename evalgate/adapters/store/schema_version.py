@@ -1,0 +1,117 @@
+"""The number of a store's schema: an older one is brought up to date, a newer one refused."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from evalgate.adapters.store.errors import no_store
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from evalgate.adapters.store.database import Database
+    from evalgate.adapters.store.store_url import Place
+
+VERSION_TABLE = "evalgate_version"
+MIGRATIONS = Path(__file__).parent / "migrations"
+SHAPES = {
+    "0001": "e94ef899d3e1c10f70cce13647e4a6681544ba3bb5892ba7879a25af7553f200",
+    "0002": "8dfdb66243cdfac4187fe15ea9de87032b064eda5a1194133c31cb106bc689d0",
+    "0003": "098914c5515695314c77c4c0c5d1f44f3c13f7dde2f5674edafd4879a6ac4e98",
+}
+"""Every number of a schema, the newest last, with the fingerprint of its tables in SQLite."""
+NEWEST = list(SHAPES)[-1]
+_LOCK = 0x4556414C47415445  # of this program, among all that lock in a database of PostgreSQL
+_NUMBER = re.compile(r"[0-9]{4}")
+_PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) ")
+_CALLED = re.compile(r"(\w*)[\"'`\]]?\s*\(")
+_NO_CALL = {"CHECK", "IN", "KEY", "UNIQUE", "VARCHAR", ""}
+
+
+def bring_up_to_date(database: Database) -> None:
+    """Makes the tables of a new store, adds what an older one lacks; raises SettingError for any other.
+
+    Where nothing is to be done nothing is locked. Of many that open a store at once, one does the work.
+    """
+    with database.reading() as connection:
+        number = _number(connection, database)
+    if number == NEWEST:
+        return
+    with database.writing() as connection:
+        if not database.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        if _number(connection, database) != NEWEST:
+            _upgrade(connection)
+
+
+def _number(connection: Connection, database: Database) -> str | None:
+    """The number of the schema, None of a store that has no tables yet."""
+    shape = shape_of(connection, database.place) if database.is_sqlite else None
+    if not connection.dialect.has_table(connection, VERSION_TABLE):
+        if shape:
+            raise no_store(database.place)
+        return None
+    numbers = list(connection.scalars(text(f"SELECT version_num FROM {VERSION_TABLE}")))  # noqa: S608  a constant
+    if len(numbers) != 1:
+        raise no_store(database.place)
+    number = str(numbers[0])
+    if number not in SHAPES:
+        raise _newer(number, database.place)
+    if shape is not None and shape != SHAPES[number]:
+        raise no_store(database.place)
+    return number
+
+
+def _newer(number: str, place: Place) -> SettingError:
+    if not _NUMBER.fullmatch(number) or number < NEWEST:
+        return no_store(place)
+    message = f"the store {place.shown} has schema {number}, and this EvalGate knows {NEWEST}: it is too old"
+    return SettingError(Problem(message, None, "update EvalGate, or name another store"))
+
+
+def shape_of(connection: Connection, place: Place) -> str:
+    """The fingerprint of a SQLite file's tables; empty where it has none.
+
+    Raises SettingError for views, triggers, virtual tables and calls of functions: this program makes none.
+    """
+    rows = connection.execute(
+        text("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'")
+    ).all()
+    if not rows:
+        return ""
+    if not all(isinstance(row.sql, str) and _is_plain(row.sql) for row in rows):
+        raise no_store(place)
+    columns = connection.execute(
+        text(
+            'SELECT m.name, c.name, c.type, c."notnull", c.pk, c.hidden FROM sqlite_master AS m '
+            "JOIN pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' "
+            "AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+        )
+    ).all()
+    told = sorted([*(repr(tuple(row)[:3]) for row in rows), *(repr(tuple(row)) for row in columns)])
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def _is_plain(sql: str) -> bool:
+    """True of tables and indexes in which nothing is computed but comparisons."""
+    if not _PLAIN.match(sql) or "/*" in sql or "--" in sql:
+        return False
+    called = {word.upper() for word in _CALLED.findall(sql)}
+    return all(word in _NO_CALL or word.startswith("EVALGATE_") for word in called)
+
+
+def _upgrade(connection: Connection) -> None:
+    """Runs the migrations that are missing, inside the transaction of `connection`."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

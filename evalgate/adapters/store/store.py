@@ -1,0 +1,55 @@
+"""The store as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from evalgate.adapters.store.approvals import ApprovalTable
+from evalgate.adapters.store.database import Database
+from evalgate.adapters.store.evaluations import EvaluationTable
+from evalgate.adapters.store.feedback import FeedbackTable
+from evalgate.adapters.store.goldens import GoldenTable
+from evalgate.adapters.store.regression_suites import SuiteTable
+from evalgate.adapters.store.runs import RunTable
+from evalgate.adapters.store.schema_version import bring_up_to_date
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from evalgate.adapters.store.store_url import Place
+
+
+class SqlStore:
+    """The port's Store, opened and brought up to date. `now` is the clock that stamps what is stored.
+
+    Raises SettingError for what is no store or a newer one, and StoreUnreachable.
+    """
+
+    def __init__(self, place: Place, now: Callable[[], datetime], *, create: bool = True) -> None:
+        self.place = place.shown
+        self._database = Database(place, create=create)
+        try:
+            bring_up_to_date(self._database)
+        except BaseException:
+            self._database.close()
+            raise
+        self.goldens = GoldenTable(self._database, now)
+        self.evaluations = EvaluationTable(self._database)
+        self.feedback = FeedbackTable(self._database, now)
+        self.suites = SuiteTable(self._database, now)
+        self.runs = RunTable(self._database)
+        self.approvals = ApprovalTable(self._database, now)
+
+    def __repr__(self) -> str:
+        return f"SqlStore({self.place!r})"
+
+    def close(self) -> None:
+        """Lets go of the connection."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,193 @@
+"""Suites and projects as YAML files: found, read within bounds, parsed, every mistake told at once."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
+from evalgate.evaluators.core.field_problems import Flaw
+from evalgate.models.run.run import MAX_SCENARIOS
+from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.models import Configuration, Suite
+from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_what_it_says, parse_project, parse_suite
+from evalgate.suite.schema.suite_file import Defaults, PolicyEntry, ProjectFile
+from evalgate.suite.suite_prices import own_prices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.adapters.suites.yaml_tree import YamlDocument
+    from evalgate.models.approvals.approval import Approval, ApprovalFile
+    from evalgate.ports import Files
+    from evalgate.ports.store import Store
+    from evalgate.suite.goldens.golden_written import StoredGoldens
+
+PROJECT = "evalgate.yaml"
+FALLBACK = "evals/**/*.yaml"
+MAX_BYTES = 1_000_000
+MAX_ASSERTIONS = 50_000
+HOW_TO_BEGIN = (
+    'write evals/first.yaml (README, "A first suite") or name a suite file: evalgate run my-suite.yaml'
+)
+
+
+class SuiteFiles:
+    """Loads suites through `files`; see ports.SuiteSource. `store` opens the one that holds goldens."""
+
+    def __init__(
+        self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], Store] | None = None
+    ) -> None:
+        self._files = files
+        self._max_bytes = max_bytes
+        self._store = store
+
+    def load(self, configs: Sequence[str]) -> Configuration:
+        """Projects and suites behind `configs`, or what lies in the usual places where that is empty."""
+        mistakes, warnings = Mistakes(), list[Problem]()
+        project: ProjectFile | None = None
+        shared, written = SharedDefaults(None, Defaults.unsaid()), dict[str, Any]()
+        documents: dict[str, YamlDocument] = {}
+        for path in self._named(configs):
+            document = self._document(path, mistakes)
+            if document is None:
+                continue
+            if not _is_project(document.value):
+                documents.setdefault(path, document)
+                continue
+            if written:
+                mistakes.problems.append(
+                    Problem("a second project file", Location(path), "one has the key `suites`")
+                )
+                continue
+            warnings += document.warnings
+            written = document.value
+            project = parse_project(document, mistakes)
+            if project is not None:
+                shared = SharedDefaults(
+                    document, project.defaults, posixpath.dirname(path) or ".", project.prices
+                )
+                for each in self._suites_of(project, document, path, mistakes):
+                    found = self._document(each, mistakes) if each not in documents else None
+                    if found is not None:
+                        documents[each] = found
+        if not written:
+            self._hide(mistakes)
+        suites = self._parse(documents, shared, mistakes, warnings)
+        if mistakes.problems:
+            raise SuiteError(*sorted(mistakes.problems, key=_place))
+        policy = project.policy if project is not None else PolicyEntry.unsaid()
+        return Configuration(suites, policy, warnings, written, own_prices(shared.prices))
+
+    def _hide(self, mistakes: Mistakes) -> None:
+        """What the usual project file wants hidden is hidden where suites are named without it, too."""
+        if self._files.expand(PROJECT, "."):
+            document = self._document(PROJECT, mistakes)
+            if document is not None:
+                hide_what_it_says(document, mistakes)
+
+    def approvals(self, file: ApprovalFile) -> list[Approval]:
+        """The approvals that a file holds; see the port."""
+        from evalgate.adapters.suites.approvals_file import read_approvals
+
+        return read_approvals(file)
+
+    def _named(self, configs: Sequence[str]) -> list[str]:
+        """The files meant, each once, in the order named."""
+        if configs:
+            found = [file.path for config in configs for file in self._expand(config)]
+        else:
+            found = [file.path for file in self._files.expand(PROJECT, ".")] or [
+                file.path for file in self._files.expand(FALLBACK, ".")
+            ]
+            if not found:
+                raise SettingError(
+                    Problem(f"no suite found: neither {PROJECT} nor {FALLBACK}", None, HOW_TO_BEGIN)
+                )
+        return list(dict.fromkeys(found))
+
+    def _expand(self, config: str) -> list[Any]:
+        matches = self._files.expand(config, ".")
+        found = [file for file in matches if file.path.endswith(SUFFIXES)]
+        if not found:
+            hint = "a suite's name ends in .yaml, .yml or .json" if matches else "nothing is there"
+            raise SettingError(Problem(f"no suite file at {config!r}", None, hint))
+        return found
+
+    def _suites_of(
+        self, project: ProjectFile, document: YamlDocument, path: str, mistakes: Mistakes
+    ) -> list[str]:
+        folder, found = posixpath.dirname(path) or ".", list[str]()
+        for index, pattern in enumerate(project.suites):
+            matches = [file.path for file in self._files.expand(pattern, folder) if file.path != path]
+            if not matches:
+                mistakes.add(document, Flaw(("suites", index), f"no suite file matches {pattern!r}"))
+            found += matches
+        return list(dict.fromkeys(found))
+
+    def _document(self, path: str, mistakes: Mistakes) -> YamlDocument | None:
+        from evalgate.adapters.suites import yaml_tree
+
+        try:
+            content = self._files.read(path, self._max_bytes, what="suite")
+            return yaml_tree.load(content.decode("utf-8-sig"), path)
+        except UnicodeDecodeError:
+            mistakes.problems.append(Problem("a suite is text in UTF-8", Location(path)))
+        except OverLimit:
+            raise
+        except InvalidInput as error:
+            if not isinstance(error, SuiteError):
+                raise
+            mistakes.problems += error.problems
+        return None
+
+    def _goldens(self, document: YamlDocument, mistakes: Mistakes) -> StoredGoldens | None:
+        """Goldens that a suite names and that stand elsewhere; None where it has none at all."""
+        if not isinstance(document.value, dict) or "goldens" not in document.value:
+            return None
+        from evalgate.adapters.suites.golden_files import GoldenFiles
+
+        return GoldenFiles(self._files, self._store).behind(document, mistakes)
+
+    def _parse(
+        self,
+        documents: dict[str, YamlDocument],
+        shared: SharedDefaults,
+        mistakes: Mistakes,
+        warnings: list[Problem],
+    ) -> list[Suite]:
+        suites: dict[str, Suite] = {}
+        for path, document in documents.items():
+            warnings += document.warnings
+            folder = posixpath.dirname(path) or "."
+            goldens = self._goldens(document, mistakes)
+            suite, said = parse_suite(document, path, folder, shared, mistakes, goldens)
+            warnings += said
+            if suite is None:
+                continue
+            if suite.name in suites:
+                other = suites[suite.name].path
+                message = f"suite `{suite.name}` has the name of {other}"
+                mistakes.add(document, Flaw(("suite",), message, "give one of them another name as `suite`"))
+            suites[suite.name] = suite
+        _bound(suites)
+        return list(suites.values())
+
+
+def _bound(suites: dict[str, Suite]) -> None:
+    scenarios = sum(len(suite.scenarios) for suite in suites.values())
+    if scenarios > MAX_SCENARIOS:
+        raise OverLimit(f"{scenarios:,} scenarios, a run may have {MAX_SCENARIOS:,}")
+    # Defaults are compiled once and shared by all scenarios of a suite.
+    written = {id(one) for suite in suites.values() for each in suite.scenarios for one in each.assertions}
+    if len(written) > MAX_ASSERTIONS:
+        raise OverLimit(f"{len(written):,} assertions, a run may have {MAX_ASSERTIONS:,}")
+
+
+def _place(problem: Problem) -> tuple[str, int, int]:
+    file, line, column = problem.location or ("", None, None)
+    return file, line or 0, column or 0
+
+
+def _is_project(value: Any) -> bool:
+    return isinstance(value, dict) and "suites" in value and not {"scenarios", "goldens"} & value.keys()

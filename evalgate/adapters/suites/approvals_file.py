@@ -1,0 +1,32 @@
+"""A file of approvals as YAML: read within bounds, every mistake told at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.suites import yaml_tree
+from evalgate.errors import Location, OverLimit, Problem, SuiteError
+from evalgate.models.approvals.approval import MOST_BYTES
+from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.schema.approvals_file import parse_approvals
+
+if TYPE_CHECKING:
+    from evalgate.models.approvals.approval import Approval, ApprovalFile
+
+
+def read_approvals(file: ApprovalFile) -> list[Approval]:
+    """The approvals of a file, none of an empty one; raises SuiteError with every mistake, or OverLimit."""
+    place = Location(file.path)
+    if len(file.content) > MOST_BYTES:
+        raise OverLimit(Problem(f"approvals are larger than {MOST_BYTES:,} bytes", place))
+    try:
+        document = yaml_tree.load(file.content.decode("utf-8-sig"), file.path)
+    except UnicodeDecodeError:
+        raise SuiteError(Problem("approvals are text in UTF-8", place)) from None
+    if document.value is None:
+        return []
+    mistakes = Mistakes()
+    approvals = parse_approvals(document, mistakes)
+    if mistakes.problems:
+        raise SuiteError(*mistakes.problems)
+    return approvals

@@ -1,0 +1,90 @@
+"""New approvals at the end of a file: what stands in it, and what is said beside it, stays as it is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from evalgate.adapters.suites.approvals_file import read_approvals
+from evalgate.errors import InvalidInput, Location, Problem, SettingError
+from evalgate.models.approvals.approval import FILE, ApprovalFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.approvals.approval import Approval
+
+BEGINNING = "version: 1\napprovals:\n"
+INDENTS = (2, 0, 4)
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_NONE_YET = re.compile(rb"^approvals:[ \t]*\[[ \t]*\](?=[ \t]*(?:#.*)?$)", re.MULTILINE)
+
+
+def with_added(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
+    """The file's content with these at the end. Raises SuiteError for a file with mistakes.
+
+    Raises SettingError where it is written so that nothing can be added to its end.
+    """
+    content = file.content if file is not None else b""
+    path = file.path if file is not None else FILE
+    before = read_approvals(ApprovalFile(path, content))
+    wanted = sorted((*(each.scope for each in before), *(each.scope for each in new)), key=repr)
+    for candidate in _candidates(content, new):
+        try:
+            after = read_approvals(ApprovalFile(path, candidate))
+        except InvalidInput:
+            continue
+        if sorted((each.scope for each in after), key=repr) == wanted:
+            return candidate
+    hint = "its list must be the last thing in it, each approval on lines of its own that begin with `-`"
+    raise SettingError(Problem("nothing can be added to its end", Location(path), hint))
+
+
+def _candidates(content: bytes, new: Sequence[Approval]) -> Iterator[bytes]:
+    """Ways to add them, for one of them fits most files; each is read back before it is believed."""
+    text = content.rstrip()
+    emptied = _NONE_YET.sub(b"approvals:", text)
+    for start in (text, emptied):
+        for indent in INDENTS:
+            yield start + b"\n" + _lines(new, indent).encode()
+    yield (text + b"\n" if text else b"") + f"{BEGINNING}{_lines(new, 2)}".encode()
+    yield (text + b"\n" if text else b"") + f"approvals:\n{_lines(new, 2)}".encode()
+
+
+def _lines(approvals: Sequence[Approval], indent: int) -> str:
+    blank = " " * indent
+    entries = [[f"{name}: {_shown(value)}" for name, value in _said(each)] for each in approvals]
+    return "".join(f"{blank}- {f'{chr(10)}{blank}  '.join(entry)}\n" for entry in entries)
+
+
+def _said(approval: Approval) -> Iterator[tuple[str, Any]]:
+    """The keys of an entry, in the order in which people read them."""
+    yield "suite", approval.suite
+    yield "scenario", approval.scenario
+    for name in ("variant", "assertion", "change"):
+        if getattr(approval, name) is not None:
+            yield name, getattr(approval, name)
+    if approval.least_score is not None:
+        yield "limit", {"score": approval.least_score}
+    if approval.traces:
+        yield "trace", sorted(approval.traces)
+    yield "reason", approval.reason
+    yield "who", approval.who
+    yield "until", approval.until.isoformat()
+
+
+def _shown(value: Any) -> str:
+    """A value as YAML on one line; a text in quotes unless it can't be taken for anything else."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_shown(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return str(value)
+    quoted: str = yaml.safe_dump(value, default_style='"', allow_unicode=True, width=float("inf"))
+    return quoted.rstrip("\n")

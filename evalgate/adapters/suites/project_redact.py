@@ -1,0 +1,32 @@
+"""What a project file wants hidden, for verbs that judge nothing and print recordings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.suites import MAX_BYTES, PROJECT, yaml_tree
+from evalgate.errors import Location, Problem, SuiteError
+
+if TYPE_CHECKING:
+    from evalgate.ports import Files
+
+KEY = b"redact"
+
+
+def hide_for_project(files: Files) -> None:
+    """Hides what the working folder's project file asks for; raises SuiteError where that can't be read."""
+    if not files.expand(PROJECT, "."):
+        return
+    content = files.read(PROJECT, MAX_BYTES, what="project")
+    if KEY not in content:
+        return
+    from evalgate.suite.diagnostics import Mistakes
+    from evalgate.suite.parse import hide_what_it_says
+
+    mistakes = Mistakes()
+    try:
+        hide_what_it_says(yaml_tree.load(content.decode("utf-8-sig"), PROJECT), mistakes)
+    except UnicodeDecodeError:
+        raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
+    if mistakes.problems:
+        raise SuiteError(*mistakes.problems)

@@ -1,0 +1,36 @@
+"""Which store a project file names; the rest of it is of no interest to a verb that judges nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.suites import MAX_BYTES, PROJECT, yaml_tree
+from evalgate.errors import Location, Problem, SuiteError
+
+if TYPE_CHECKING:
+    from evalgate.ports import Files
+
+KEY = "store"
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def project_store(files: Files) -> str | None:
+    """The path under `store` of the working folder's project file, None where nothing is said.
+
+    A URL is refused: a file of the repository does not decide whom the gate talks to. Raises SuiteError.
+    """
+    if not files.expand(PROJECT, "."):
+        return None
+    content = files.read(PROJECT, MAX_BYTES, what="project")
+    try:
+        document = yaml_tree.load(content.decode("utf-8-sig"), PROJECT)
+    except UnicodeDecodeError:
+        raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
+    named = document.value.get(KEY) if isinstance(document.value, dict) else None
+    if named is None:
+        return None
+    if not isinstance(named, str) or not named.strip() or _URL.match(named):
+        hint = "name a URL with --store-url or EVALGATE_STORE_URL"
+        raise SuiteError(Problem("`store` is the path of a file", document.at((KEY,)), hint))
+    return named

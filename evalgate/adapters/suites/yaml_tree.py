@@ -1,0 +1,227 @@
+"""A bounded YAML reader that remembers where everything stood.
+
+It builds from parser events, so nothing of a stranger's file is expanded before it is counted: aliases, depth
+and the number of values are limited, and merge keys, tags and duplicate keys are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from evalgate.adapters.suites.yaml_scalars import ScalarError, resolve, surprising
+from evalgate.errors import Location, Problem, SuiteError
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 64
+MAX_VALUES = 200_000
+MAX_ALIASES = 20
+MAX_WARNINGS = 20
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser where PyYAML was built with it
+
+_SYNTAX = {
+    "mapping values are not allowed": "a `: ` can't stand here; quote the text, or mend the indentation",
+    "did not find expected key": "the indentation does not fit what stands above",
+    "did not find expected '-' indicator": "the indentation of this list does not fit",
+    "could not find expected ':'": "a key without `:`",
+    "found character that cannot start any token": "a tab or special character begins a value; quote it",
+    "found undefined tag handle": "tags are not allowed in a suite",
+    "found undefined alias": "this alias has no anchor",
+    "found unknown escape character": "an unknown escape in double quotes; use single quotes",
+    "did not find expected <document start>": "text behind the end of the document",
+}
+
+
+_OPEN = {
+    "found unexpected end of stream": ("a quoted text is never closed", "quotes"),
+    "did not find expected ',' or ']'": ("a list in brackets is never closed", "`,` or `]`"),
+    "did not find expected ',' or '}'": ("a mapping in braces is never closed", "`,` or `}`"),
+}
+"""What is told where it begins: the end of the file, where it shows, is no place to look."""
+
+
+class Mark(NamedTuple):
+    """A line and column, counting from 1."""
+
+    line: int
+    column: int
+
+
+START = Mark(1, 1)
+
+
+@dataclass(slots=True)
+class YamlDocument:
+    """A loaded file: its content, and where each part of it stands."""
+
+    file: str
+    value: Any = None
+    warnings: list[Problem] = field(default_factory=list)
+    # By identity of each mapping or list: the mark of every key or item in it. `value` keeps them alive.
+    marks: dict[int, dict[str | int, Mark]] = field(default_factory=dict)
+
+    def at(self, path: tuple[str | int, ...]) -> Location:
+        """The place of the part that `path` leads to, or of the nearest part around it."""
+        mark, here = START, self.value
+        for step in path:
+            marks = self.marks.get(id(here), {})
+            if step not in marks:
+                break
+            mark, here = marks[step], here[step]
+        return Location(self.file, *mark)
+
+
+def load(text: str, file: str) -> YamlDocument:
+    """One YAML document. Raises SuiteError naming line and column."""
+    document = YamlDocument(file)
+    try:
+        _Reader(document, yaml.parse(text, Loader=_LOADER)).read()
+    except yaml.MarkedYAMLError as error:
+        raise _syntax_error(document, error) from None
+    except yaml.reader.ReaderError:
+        raise SuiteError(Problem("a character that YAML does not allow", Location(file))) from None
+    return document
+
+
+def _syntax_error(document: YamlDocument, error: yaml.MarkedYAMLError) -> SuiteError:
+    found, end = error.problem or "", error.problem_mark
+    left_open = next((ours for theirs, ours in _OPEN.items() if theirs in found), None)
+    if left_open is not None and error.context_mark and end:
+        message, missing = left_open
+        hint = f"{missing} expected by line {end.line + 1}, column {end.column + 1}"
+        return _error(document, error.context_mark, message, hint)
+    reason = next((ours for theirs, ours in _SYNTAX.items() if theirs in found), None)
+    return _error(document, end or error.context_mark, reason or "this is no YAML")
+
+
+def _error(document: YamlDocument, mark: Any, message: str, hint: str | None = None) -> SuiteError:
+    place = Location(document.file, mark.line + 1, mark.column + 1) if mark else Location(document.file)
+    return SuiteError(Problem(message, place, hint))
+
+
+@dataclass(slots=True)
+class _Anchor:
+    value: Any
+    size: int
+
+
+class _Reader:
+    """Builds plain data from parser events, counting as it goes."""
+
+    def __init__(self, document: YamlDocument, events: Iterator[Any]) -> None:
+        self._document = document
+        self._events = events
+        self._anchors: dict[str, _Anchor | None] = {}
+        self._aliases = 0
+        self._count = 0
+
+    def read(self) -> None:
+        """Reads the one document of the stream."""
+        next(self._events)  # the stream's start
+        event = next(self._events)
+        if isinstance(event, yaml.StreamEndEvent):
+            return
+        self._document.value = self._value(next(self._events), 1)
+        next(self._events)  # the document's end
+        event = next(self._events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise self._refuse(event, "a file holds one document; `---` begins a second")
+
+    def _value(self, event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        self._add(1, event)
+        if event.tag is not None:
+            raise self._refuse(event, "tags are not allowed in a suite")
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None  # open: an alias inside it would never end
+        before = self._count
+        value = self._content(event, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchor(value, self._count - before + 1)
+        return value
+
+    def _content(self, event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        if depth > MAX_DEPTH:
+            raise self._refuse(event, f"values may be nested {MAX_DEPTH} deep")
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._list(depth)
+        return self._mapping(depth)
+
+    def _scalar(self, event: Any) -> Any:
+        if event.style:
+            return event.value
+        try:
+            value = resolve(event.value)
+        except ScalarError as error:
+            raise self._refuse(event, str(error)) from None
+        if surprising(event.value) and len(self._document.warnings) < MAX_WARNINGS:
+            place = Location(self._document.file, *_mark(event))
+            message = f"`{event.value}` is text here; write true or false, or quote it"
+            self._document.warnings.append(Problem(message, place))
+        return value
+
+    def _list(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        marks = self._document.marks[id(values)] = {}
+        for event in self._events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            marks[len(values)] = _mark(event)
+            values.append(self._value(event, depth + 1))
+        return values
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        marks: dict[str | int, Mark] = {}
+        self._document.marks[id(values)] = marks
+        for event in self._events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            key = self._key(event)
+            if key in values:
+                raise self._refuse(
+                    event, f"the key `{key[:60]}` stands twice, first in line {marks[key].line}"
+                )
+            marks[key] = _mark(event)
+            values[key] = self._value(next(self._events), depth + 1)
+        return values
+
+    def _key(self, event: Any) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise self._refuse(event, "a key is plain text")
+        if event.tag is not None or event.anchor is not None:
+            raise self._refuse(event, "a key has no tag or anchor")
+        if event.value == "<<" and not event.style:
+            raise self._refuse(event, "merge keys (`<<`) are not supported, write the keys out")
+        self._add(1, event)
+        return str(event.value)
+
+    def _alias(self, event: Any) -> Any:
+        self._aliases += 1
+        if self._aliases > MAX_ALIASES:
+            raise self._refuse(event, f"a file may use {MAX_ALIASES} aliases")
+        anchor = self._anchors.get(event.anchor)
+        if anchor is None:
+            raise self._refuse(event, "this alias has no anchor, or stands inside it")
+        self._add(anchor.size, event)
+        return anchor.value
+
+    def _add(self, count: int, event: Any) -> None:
+        self._count += count
+        if self._count > MAX_VALUES:
+            raise self._refuse(event, f"a file may hold {MAX_VALUES:,} values")
+
+    def _refuse(self, event: Any, message: str) -> SuiteError:
+        return _error(self._document, event.start_mark, message)
+
+
+def _mark(event: Any) -> Mark:
+    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)

@@ -1,1 +1,0 @@
-"""One module a format: what a document of it says, as canonical traces."""

@@ -1,1 +1,0 @@
-"""How formats are recognised by their content; cheap, so that no reader is loaded to be asked."""

@@ -1,0 +1,72 @@
+"""The verdict as a check run of its own, where the workflow asks for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.action.post_comment import say
+from evalgate.errors import Forbidden, Unreachable
+from evalgate.models.github.check_run import CheckRun
+from evalgate.models.run.chunks import whole
+from evalgate.reporting.text.escaping import span
+
+if TYPE_CHECKING:
+    from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.models.github.check_run import Conclusion
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.ports import CheckRuns, StepOutput
+
+LONGEST_SUMMARY = 65_535
+MOST_REASONS = 50
+REFUSED = "the check run was not written"
+
+
+def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, step: StepOutput) -> None:
+    """Writes the check run. What GitHub refuses is a warning and changes nothing."""
+    check = check_of(request, judgement)
+    if check is None:
+        return
+    try:
+        checks.post(check)
+    except Forbidden as refusal:
+        message = f"{REFUSED}: {refusal}. It needs `checks: write`"
+    except Unreachable as trouble:
+        message = f"{REFUSED}: {trouble}"
+    else:
+        return
+    say(step, "warning", message)
+
+
+def check_of(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
+    """What the check run says; None where no commit is known that it could stand at."""
+    results = judgement.results
+    if request.commit is None:
+        return None
+    said = judgement.heading
+    return CheckRun(
+        name=f"EvalGate ({request.comment_key})",
+        commit=request.commit,
+        conclusion=conclusion(results),
+        title=said[:1].upper() + said[1:],
+        summary=_summary(judgement) or f"EvalGate {said}",
+        annotations=judgement.annotations,
+        details_url=request.report_url,
+    )
+
+
+def conclusion(results: ResultsDoc) -> Conclusion:
+    """Red where the step is; neither red nor green where it would be red but nothing is blocked."""
+    if results["verdict"] == "pass":
+        return "success"
+    return "failure" if results["exit_code"] else "neutral"
+
+
+def _summary(judgement: Judgement) -> str:
+    """The comment without its marker, which is no comment's here; without one, the reasons."""
+    comment = whole(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
+    if comment and len(comment) <= LONGEST_SUMMARY:
+        return comment
+    reasons = judgement.results["reasons"]
+    lines = [f"- {span(reason['message'])}" for reason in reasons[:MOST_REASONS]]
+    left = len(reasons) - MOST_REASONS
+    return "\n".join([*lines, *([f"- {left:,} more are in results.json"] if left > 0 else [])])

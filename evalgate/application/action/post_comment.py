@@ -1,0 +1,90 @@
+"""Keeping the one comment: whether it is worth beginning, still wanted, and what may go wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from evalgate.application.action.step_outputs import comment_outputs
+from evalgate.errors import Forbidden, InvalidInput, Unreachable
+from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.template_file import TEMPLATE_UNUSED
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.ports import PullRequest, StepOutput, TemplateSource
+
+CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
+CHANGES = ("regressed", "broken", "improved", "fixed", "new", "removed")
+TITLE = "EvalGate"
+SHORT_SHA = 7
+
+
+@dataclass(frozen=True, slots=True)
+class CommentText:
+    """A comment to be kept under `key`, for `commit`; `create`: to be begun where there is none."""
+
+    key: str
+    body: str
+    commit: str | None
+    create: bool = True
+
+
+def keep_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> None:
+    """Posts or updates it and sets the outputs that name it. What GitHub refuses becomes a warning.
+
+    A run that was overtaken, because the pull request has moved on, leaves the comment to the newer one.
+    """
+    newer = _newer_head(comment.commit, pull_request)
+    if newer:
+        say(
+            step,
+            "notice",
+            f"no comment: the pull request has moved on to {newer[:SHORT_SHA]}, whose own run reports",
+        )
+        return
+    try:
+        posted = pull_request.upsert_comment(comment.key, comment.body, create=comment.create)
+    except Forbidden as refusal:
+        say(step, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`")
+    except Unreachable as trouble:
+        say(step, "warning", f"the comment was not posted: {trouble}")
+    else:
+        if posted is not None:
+            step.outputs(comment_outputs(posted))
+
+
+def worth_a_comment(mode: CommentMode, results: ResultsDoc) -> bool:
+    """Whether to begin a comment; one that is there is kept true in any case."""
+    failed = results["verdict"] != "pass"
+    if mode == "on-failure":
+        return failed
+    summary = results["summary"]
+    changed = summary is not None and any(dict(summary)[kind] for kind in CHANGES)
+    return mode != "on-change" or failed or changed
+
+
+def template_from(source: TemplateSource | None, step: StepOutput) -> TemplateFile | None:
+    """The project's template; None, with a warning, where it can't be had."""
+    if source is None:
+        return None
+    try:
+        return source.read()
+    except (Unreachable, InvalidInput) as trouble:
+        say(step, "warning", f"{TEMPLATE_UNUSED}: {trouble}")
+        return None
+
+
+def say(step: StepOutput, level: str, message: str) -> None:
+    """One annotation of the step as a whole."""
+    step.annotate([Annotation(level, TITLE, message)])
+
+
+def _newer_head(commit: str | None, pull_request: PullRequest) -> str:
+    """The head of the pull request where it is another commit by now; empty where it is not, or not known."""
+    try:
+        head = pull_request.head()
+    except Unreachable:
+        return ""
+    return head if commit and head != commit else ""

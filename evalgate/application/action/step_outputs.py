@@ -1,0 +1,82 @@
+"""What later steps of a workflow are told: figures, words from closed sets and paths of our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from evalgate.models.results.results import BaselineDoc, ResultsDoc
+    from evalgate.ports import Comment
+
+OUTPUTS = (
+    *("verdict", "exit-code", "score", "scenarios-total", "scenarios-passed", "scenarios-failed"),
+    *("hard-fails", "regressions", "improvements", "cost-usd"),
+    *("baseline-status", "baseline-sha", "baseline-age-seconds", "baseline-distance", "baseline-drift"),
+    *("baseline-path", "results-path", "report-path", "comment-id", "comment-url"),
+)
+"""Every output that action.yml declares."""
+UNFINISHED: Mapping[str, str] = {"verdict": "cannot_judge"}
+
+
+def outputs_of(results: ResultsDoc, paths: Mapping[str, str]) -> dict[str, str]:
+    """The outputs of a judged run; unknown is empty. `paths` are outputs that name files."""
+    return {
+        "verdict": results["verdict"],
+        "exit-code": str(results["exit_code"]),
+        **_figures(results),
+        **_baseline(results["baseline"]),
+        **paths,
+    }
+
+
+def unset(told: Collection[str]) -> dict[str, str]:
+    """The outputs that a run has not set, as empty ones."""
+    return {name: "" for name in OUTPUTS if name not in told}
+
+
+def comment_outputs(comment: Comment) -> dict[str, str]:
+    """Where the comment is."""
+    return {"comment-id": str(comment.id), "comment-url": comment.url}
+
+
+def _baseline(baseline: BaselineDoc | None) -> dict[str, str]:
+    """Which baseline was compared with; `baseline-drift` names what it was judged by otherwise."""
+    if baseline is None:
+        return {"baseline-status": "none"}
+    drift = baseline.get("drift")
+    words = [("suites", drift["suites"]), ("evaluators", drift["evaluators"])] if drift else []
+    return {
+        "baseline-status": baseline["status"],
+        "baseline-sha": baseline["sha"] or "",
+        "baseline-age-seconds": _whole(baseline["age_seconds"]),
+        "baseline-distance": _whole(baseline["distance"]),
+        "baseline-drift": ",".join(word for word, differs in words if differs),
+    }
+
+
+def _whole(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _figures(results: ResultsDoc) -> dict[str, str]:
+    summary = results["summary"]
+    if summary is None:
+        return {}
+    hard_fails = summary["hard_fails"] + summary["errors"] + summary["missing"]
+    return {
+        "score": _figure(summary["score"]),
+        "scenarios-total": str(summary["scenarios"]),
+        "scenarios-passed": str(summary["passed"]),
+        "scenarios-failed": str(summary["scenarios"] - summary["passed"]),
+        "hard-fails": str(hard_fails),
+        "regressions": str(summary["regressions"]),
+        "improvements": str(summary["improvements"]),
+        "cost-usd": _figure(summary["cost_usd"]),
+    }
+
+
+def _figure(value: float | None) -> str:
+    """Plain decimals, never an exponent, so that a shell can compare them."""
+    return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".") or "0"

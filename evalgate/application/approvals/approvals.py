@@ -1,0 +1,77 @@
+"""Approvals of a run: which count, which are only proposed, and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.errors import InvalidInput, Problem, Unreachable
+from evalgate.models.approvals.approval import Approvals
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.models.approvals.approval import Approval, Rulings
+    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.run.run import Run
+    from evalgate.ports import ApprovalSource, SuiteSource
+
+UNREAD = "nothing is approved, for the approvals of the base commit can't be read"
+
+
+def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
+    """The approvals, and warnings about them. Raises SuiteError for mistakes that this run can mend."""
+    from evalgate.gate.decision.approvals import proposals
+
+    proposed = suites.approvals(request.proposed) if request.proposed is not None else []
+    counting: Sequence[Approval] = []
+    warnings: list[Problem] = []
+    if request.approvals is not None:
+        try:
+            counting = suites.approvals(request.approvals)
+        except InvalidInput as mistake:
+            if not request.approvals_of_base:
+                raise
+            warnings = [
+                problem._replace(message=f"{UNREAD}: {problem.message}") for problem in mistake.problems
+            ]
+    given: Sequence[Approval] = ()
+    if request.consents:
+        from evalgate.application.approvals.consented_failures import granted
+
+        given, refused = granted(request.consents)
+        warnings += [Problem(f"{consent.label} approves nothing: {why}") for consent, why in refused]
+    return Approvals((*counting, *request.remembered, *given), proposals(counting, proposed)), warnings
+
+
+def rule(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> Rulings:
+    """What becomes of the approvals; the changes of approved scenarios are flagged so."""
+    from evalgate.gate.decision.approvals import rule_on
+
+    changes = comparison.changes if comparison is not None else {}
+    rulings = rule_on(run, changes, approvals, today)
+    for key in rulings.approved & changes.keys():
+        changes[key].flags.append("approved")
+    return rulings
+
+
+def with_approvals(
+    request: JudgeRequest, counting: ApprovalSource | None, proposed: ApprovalSource | None
+) -> JudgeRequest:
+    """The request with the files of approvals.
+
+    Where a pull request proposes its own, another commit's count: what is wrong with those is only noted.
+    Raises InvalidInput for what this run could mend.
+    """
+    of_base = proposed is not None
+    file, notes = None, list(request.notes)
+    try:
+        file = counting.read() if counting is not None else None
+    except (Unreachable, InvalidInput) as trouble:
+        if not of_base:
+            raise
+        notes.append(f"{UNREAD}: {trouble}")
+    own = proposed.read() if proposed is not None else None
+    return replace(request, approvals=file, approvals_of_base=of_base, proposed=own, notes=notes)

@@ -1,0 +1,113 @@
+"""What a consent approves: the failures that stood in the report of the time, and nothing worse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.application.documents.finished_changes import changes_of
+from evalgate.application.documents.run_documents import run_of
+from evalgate.application.documents.untrusted_report import report_of
+from evalgate.errors import InvalidInput
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.gate.common.wording import spoken
+from evalgate.gate.decision.approvals import UNKNOWN, scenarios_of
+from evalgate.models.approvals.approval import Approval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evalgate.gate.decision.approvals import Failing
+    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.models.comparison.comparison import ScenarioKey
+
+    Scenarios = Mapping[ScenarioKey, Failing]
+
+MOST_NAMED = 5
+NOTHING = "nothing fails that could be approved"
+
+
+class Granted(NamedTuple):
+    """The approvals, and of each consent that has none, by the comment's number, why."""
+
+    approvals: tuple[Approval, ...] = ()
+    refused: tuple[tuple[Consent, str], ...] = ()
+
+
+def granted(consents: Iterable[Consent]) -> Granted:
+    """Looks each consent up in the report that its person had before them."""
+    read: dict[bytes, Scenarios | str] = {}
+    approvals: list[Approval] = []
+    refused: list[tuple[Consent, str]] = []
+    for consent in consents:
+        if consent.report not in read:
+            read[consent.report] = _scenarios(consent)
+        scenarios = read[consent.report]
+        keys = scenarios if isinstance(scenarios, str) else _meant(consent.scenario, scenarios)
+        if isinstance(keys, str) or isinstance(scenarios, str):
+            refused.append((consent, str(keys)))
+        else:
+            approvals += [_approval(consent, key, scenarios[key]) for key in keys]
+    return Granted(tuple(approvals), tuple(refused))
+
+
+def _scenarios(consent: Consent) -> Scenarios | str:
+    try:
+        document = report_of(consent.report, consent.provenance.head_commit)
+    except InvalidInput as mistake:
+        return f"the report it is about can't be used: {mistake.problems[0].message}"
+    return scenarios_of(run_of(document), changes_of(document))
+
+
+def _meant(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | str:
+    """The scenarios of that name, or all that fail; else why there is none to approve."""
+    if name is None:
+        return [key for key, found in scenarios.items() if found.is_worse and found.is_known] or NOTHING
+    keys = [key for key in scenarios if name in _spellings(key)]
+    if len(keys) != 1:
+        return _several(keys) if keys else _unknown(name, scenarios)
+    found = scenarios[keys[0]]
+    if not found.is_worse:
+        return f"scenario {name} passes: there is nothing to approve"
+    if not found.is_known:
+        return f"scenario {name} is {spoken(found.scenario.verdict)}: {UNKNOWN}"
+    return keys
+
+
+def _spellings(key: ScenarioKey) -> set[str]:
+    """As short as people write it, and as reports show it."""
+    short = [key.id] if key.variant is None else [key.id, key.variant]
+    return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [key.suite, *short])}
+
+
+def _several(keys: Sequence[ScenarioKey]) -> str:
+    names = [f"`{key.suite}/{key.id}`" for key in keys[:MOST_NAMED]]
+    return f"{len(keys)} suites have a scenario of this name: say {' or '.join(names)}"
+
+
+def _unknown(name: str, scenarios: Scenarios) -> str:
+    variants = [
+        f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None
+    ]
+    if variants:
+        return f"scenario {name} has variants: say {' or '.join(variants[:MOST_NAMED])}"
+    hint = suggest(name, {key.id for key in scenarios})
+    return f"the run has no scenario {name}{f' ({hint})' if hint else ''}"
+
+
+def _approval(consent: Consent, key: ScenarioKey, found: Failing) -> Approval:
+    """Bound to the failure as it was: no score below, no other check."""
+    return Approval(
+        suite=key.suite,
+        scenario=key.id,
+        variant=key.variant,
+        assertion=None,
+        change=None,
+        least_score=found.scenario.score,
+        reason=consent.reason,
+        who=consent.who,
+        until=consent.until,
+        traces=frozenset(),
+        location=None,
+        checks=frozenset(found.faults),
+        provenance=consent.provenance,
+    )

@@ -1,0 +1,64 @@
+"""Every approval that there is, with what becomes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.gate.decision.approvals import rule_by_day
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from evalgate.models.approvals.approval import Approval, Ruling
+    from evalgate.models.approvals.stored_approval import StoredApproval
+    from evalgate.models.results.results import ResultsDoc
+
+
+class ListedApproval(NamedTuple):
+    """What becomes of one approval; `id` is what the store calls it, None for one of the file."""
+
+    ruling: Ruling
+    id: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has had its day."""
+        return self.ruling.status == "expired"
+
+
+def list_approvals(
+    in_file: Sequence[Approval],
+    stored: Sequence[StoredApproval],
+    finished: ResultsDoc | None,
+    today: date,
+) -> list[ListedApproval]:
+    """Those of the file, then those of the store, the oldest first.
+
+    A finished run says whether they hold; without one the day alone does, as it does for those of a comment,
+    which count for one commit of a pull request.
+    """
+    own = [each for each in stored if each.withdrawn_at is None and each.provenance.source != "comment"]
+    counting = [*in_file, *(each.approval for each in own)]
+    rulings = _rulings(counting, finished, today)
+    by_id = {each.id: ruling for each, ruling in zip(own, rulings[len(in_file) :], strict=True)}
+    return [
+        *(ListedApproval(ruling) for ruling in rulings[: len(in_file)]),
+        *(ListedApproval(by_id.get(each.id) or _apart(each, today), each.id) for each in stored),
+    ]
+
+
+def _rulings(approvals: Sequence[Approval], finished: ResultsDoc | None, today: date) -> Sequence[Ruling]:
+    if finished is None:
+        return rule_by_day(approvals, today)
+    from evalgate.application.approvals.approve_change import rulings_on
+
+    return rulings_on(finished, approvals, today)
+
+
+def _apart(stored: StoredApproval, today: date) -> Ruling:
+    """One that was withdrawn, or that counts elsewhere."""
+    (ruling,) = rule_by_day([stored.approval], today)
+    if stored.withdrawn_at is None:
+        return ruling
+    return ruling._replace(status="expired", message=f"withdrawn on {stored.withdrawn_at.date().isoformat()}")

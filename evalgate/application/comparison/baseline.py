@@ -1,0 +1,136 @@
+"""The baseline of a run: taken in, held against today's configuration, and made for the next one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evalgate.application.comparison.rules import changed_evaluators, config_hash, drift_of
+from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.evaluators.core.registry import versions
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
+from evalgate.ports import BaselineParts
+from evalgate.records import dataclass, replace
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.application.comparison.rules import Rules
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.chunks import Content
+    from evalgate.ports import BaselineFiles, EarlierBaseline, TraceSpool
+    from evalgate.suite.models import Configuration
+
+NAME = "baseline.zip"
+FOUND = frozenset({"exact", "ancestor", "latest"})
+SHORT_SHA = 7
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBaseline:
+    """What is known of the baseline: how it was found, its results if readable, what to warn of.
+
+    `has_same_suites` is None where the baseline does not say which suites it was judged by.
+    """
+
+    info: BaselineInfo | None
+    results: EarlierRun | None = None
+    warnings: Sequence[Problem] = ()
+    has_same_suites: bool | None = None
+    has_same_versions: bool = True
+
+
+def take_in(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: datetime) -> KnownBaseline:
+    """Loads what the request names. One the user named must be readable; a found one may not be."""
+    info = request.baseline
+    if info is None or info.path is None:
+        return KnownBaseline(info)
+    try:
+        baseline = files.earlier(info.path, whole=rules.sees_checks)
+        _check_commit(info, baseline)
+    except InvalidInput as error:
+        if request.baseline_required:
+            raise
+        return KnownBaseline(BaselineInfo("none"), None, error.problems)
+    described = _described(info, baseline, now)
+    manifest = baseline.manifest or {}
+    known = KnownBaseline(
+        described,
+        baseline.run,
+        has_same_suites=_same_suites(manifest, rules),
+        has_same_versions=not changed_evaluators(manifest, rules),
+    )
+    if info.status not in FOUND:
+        return replace(known, warnings=_other_versions(manifest, rules))
+    drift = drift_of(manifest, rules, info.status)
+    if drift is not None:
+        known = replace(known, info=replace(described, status="drifted", drift=drift))
+    return known
+
+
+def _same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
+    said = manifest.get("config_hash")
+    return said == rules.config_hash if isinstance(said, str) else None
+
+
+def _check_commit(info: BaselineInfo, baseline: EarlierBaseline) -> None:
+    """A run may upload what another run made: a baseline that was found must be of its own run's commit."""
+    says = (baseline.manifest or {}).get("commit")
+    if info.status in FOUND and info.sha is not None and says not in (None, info.sha):
+        raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} says that it is of another commit")
+
+
+def _described(info: BaselineInfo, baseline: EarlierBaseline, now: datetime) -> BaselineInfo:
+    """The baseline with its commit and age."""
+    age = info.age_seconds
+    if age is None:
+        age = _age(baseline.run.created_at, now)
+    return replace(info, sha=info.sha or baseline.run.commit, age_seconds=age)
+
+
+def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
+    """A warning where an evaluator has another version today: a baseline that was named is never drifted."""
+    changed = changed_evaluators(manifest, rules)
+    if not changed:
+        return []
+    names = ", ".join(each.type for each in changed)
+    return [Problem(f"the baseline was made with other versions of {names}: changes may come from that")]
+
+
+def _age(created_at: str, now: datetime) -> int:
+    return max(0, int((now - datetime.fromisoformat(created_at)).total_seconds()))
+
+
+def parts_of(
+    request: JudgeRequest,
+    configuration: Configuration,
+    results: ResultsDoc,
+    content: Content,
+    traces: TraceSpool,
+) -> BaselineParts:
+    """What goes into the baseline that this run leaves; `content` are its results as they are written."""
+    from evalgate.reporting.results.standings import standings_of_results  # only where a baseline is left
+
+    manifest: dict[str, Any] = {
+        "schema": BASELINE_SCHEMA,
+        "commit": request.commit,
+        "branch": request.branch,
+        "run": request.run_id,
+        "created_at": results["created_at"],
+        "config_hash": config_hash(configuration),
+        "evalgate_version": __version__,
+        "evaluators": versions(),
+    }
+    suites = {
+        "schema": SUITES_SCHEMA,
+        "project": configuration.written,
+        "suites": [{"path": suite.path, "suite": suite.written} for suite in configuration.suites],
+    }
+    written = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)
+    return BaselineParts(manifest, content, written, traces, standings_of_results(results))

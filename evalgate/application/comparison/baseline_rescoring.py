@@ -1,0 +1,133 @@
+"""The baseline's recordings under today's rules, where those it keeps are whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.application.comparison.cross_scoring import only
+from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.cross_scorer import by_key
+from evalgate.application.evaluation.pricing import Pricer
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.trajectories import source_of
+from evalgate.errors import InvalidInput
+from evalgate.gate.common.stored_key import stored_key
+from evalgate.gate.trajectory.cause import Judged
+from evalgate.measures.redaction.token_shapes import REDACTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from evalgate.application.evaluation.cross_scorer import Pair
+    from evalgate.models.comparison.baseline_run import EarlierRun, Place
+    from evalgate.models.comparison.comparison import ScenarioKey
+    from evalgate.models.run.run import ScenarioResult
+    from evalgate.ports import PriceTable, TraceArchive
+
+MOST_STORED = 2_000
+"""Recordings of the baseline that are judged again."""
+TOO_MANY = "the baseline has more recordings of them than are judged again"
+NOT_KEPT = "the baseline does not keep its recordings whole"
+SECRETS = "secrets were taken out of the baseline's recordings"
+UNLIKE = "the baseline's recordings, as kept, are not judged as they were then"
+NOT_TAKEN = "today's rules give the baseline's recordings to other scenarios"
+
+
+class _Stored(NamedTuple):
+    """How a scenario stood, and where its recordings were read."""
+
+    verdict: str
+    score: float | None
+    places: Sequence[Place]
+
+
+def _scenario(before: EarlierRun, key: ScenarioKey) -> _Stored:
+    place = before.places[key]
+    return _Stored(
+        before.verdicts[place], before.scores[place], [trial.place for trial in before.trials_of(key)]
+    )
+
+
+class Restored:
+    """Recordings of the baseline, judged by both rules: by its own to see that they are whole."""
+
+    def __init__(
+        self,
+        pairs: Mapping[str, Pair],
+        before: EarlierRun,
+        prices: PriceTable | None,
+        keys: Sequence[ScenarioKey],
+    ) -> None:
+        names = {key: stored_key(key, before.places) for key in keys}
+        self._keys = {key: _scenario(before, name) for key, name in names.items() if name in before.places}
+        self._places: dict[Place, list[ScenarioKey]] = {}
+        self._lacking: dict[ScenarioKey, str] = {}
+        for key, scenario in self._keys.items():
+            if len(self._places) + len(scenario.places) > MOST_STORED:
+                self._lacking[key] = TOO_MANY
+                continue
+            for place in scenario.places:
+                self._places.setdefault(place, []).append(key)
+        suites = {key.suite for key in self._keys}
+        self._sides = {
+            name: tuple(
+                (
+                    SuiteEvaluation(only(suite, pairs[name].changed), Earlier()),
+                    Pricer(suite.prices, prices),
+                )
+                for suite in (pairs[name].old, pairs[name].new)
+            )
+            for name in suites
+        }
+
+    def judged(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, Judged | str]:
+        """The verdicts, or why there is none."""
+        left = dict.fromkeys(self._places)
+        try:
+            for line in lines if left else ():
+                place = source_of(line)
+                if place is not None and place in left:
+                    del left[place]
+                    self._take(line, self._places[place], traces)
+                if not left:
+                    break
+        except InvalidInput:
+            return dict.fromkeys(self._keys, NOT_KEPT)
+        for place in left:
+            self._lacking |= dict.fromkeys(self._places[place], NOT_KEPT)
+        return dict(self._verdicts())
+
+    def _take(self, line: bytes, keys: Sequence[ScenarioKey], traces: TraceArchive) -> None:
+        trace = traces.restored(line)
+        if trace is None or REDACTED.encode() in line:
+            self._lacking |= dict.fromkeys(keys, NOT_KEPT if trace is None else SECRETS)
+            return
+        own_id = trace.scenario_id
+        for suite in dict.fromkeys(key.suite for key in keys):
+            for evaluation, pricer in self._sides[suite]:
+                trace.scenario_id = own_id
+                pricer.price(trace)
+                evaluation.add(trace)
+
+    def _verdicts(self) -> Iterator[tuple[ScenarioKey, Judged | str]]:
+        found = {
+            name: [by_key(name, evaluation) for evaluation, _ in sides] for name, sides in self._sides.items()
+        }
+        for key, scenario in self._keys.items():
+            by_old, by_new = (side.get(key) for side in found[key.suite])
+            if key in self._lacking:
+                yield key, self._lacking[key]
+            elif by_old is None or not _is_as_it_was(by_old, scenario):
+                yield key, UNLIKE
+            elif by_new is None or len(by_new.trials) != len(scenario.places):
+                yield key, NOT_TAKEN
+            else:
+                yield key, Judged(by_new.verdict, by_new.score)
+
+
+def _is_as_it_was(again: ScenarioResult, scenario: _Stored) -> bool:
+    return (again.verdict, again.score, len(again.trials)) == (
+        scenario.verdict,
+        scenario.score,
+        len(scenario.places),
+    )

@@ -1,0 +1,115 @@
+"""What changed rules mean for a run: where its changes come from, and what the gate demands less."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.application.comparison.baseline_rules import earlier_rules
+from evalgate.application.comparison.rules import sees_checks
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from evalgate.application.comparison.baseline import KnownBaseline
+    from evalgate.application.comparison.baseline_rules import EarlierRules
+    from evalgate.application.comparison.policies import Policies
+    from evalgate.application.evaluation.cross_scorer import Crossing
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.errors import Problem
+    from evalgate.models.approvals.approval import Approvals
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.weakening import Weakenings
+    from evalgate.models.run.run import Run
+    from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
+    from evalgate.suite.models import Configuration
+
+
+class Shelf(NamedTuple):
+    """Where baselines lie, and what reads and prices the recordings that they keep."""
+
+    files: BaselineFiles
+    traces: TraceArchive
+    prices: PriceTable | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRules:
+    """The rules of the baseline beside those of today. `crossing` is None where they are not both at hand."""
+
+    configuration: Configuration
+    shelf: Shelf
+    earlier: EarlierRules | None = None
+    crossing: Crossing | None = None
+
+    def tell_causes(
+        self, run: Run, known: KnownBaseline, comparison: Comparison | None, policies: Policies
+    ) -> None:
+        """Tells of each change whether it comes from the agent or from the rules, where these differ."""
+        if comparison is None or self.crossing is None or known.results is None or known.info is None:
+            return
+        from evalgate.application.comparison.causes import Stored, add_causes
+
+        if known.info.path is not None:
+            stored = Stored(known.results, known.info.path, *self.shelf)
+            add_causes(comparison, run, self.crossing, policies, stored)
+
+    def weakenings(
+        self,
+        request: JudgeRequest,
+        known: KnownBaseline,
+        comparison: Comparison | None,
+        policies: Policies,
+        approvals: Approvals,
+    ) -> Weakenings | None:
+        """What is demanded less than when the baseline was made; None without one."""
+        if self.earlier is None or comparison is None or known.results is None:
+            return None
+        from evalgate.application.comparison.weakening import WeakeningRules, added_approvals, judge_weakening
+
+        rules = WeakeningRules(
+            policies,
+            self.earlier.configuration,
+            on_weakening=request.on_weakening,
+            has_words=request.fail_on is not None,
+        )
+        added = added_approvals(approvals, known.results)
+        found = judge_weakening(rules, self.earlier, self.configuration, comparison, known.results, added)
+        is_bare = self.earlier.configuration is None and known.has_same_suites is None
+        if is_bare and not rules.is_fatal:
+            return found._replace(unknown=None)  # bare results never keep suites, and nothing rests on them
+        return found
+
+
+def remarks(weakenings: Weakenings | None) -> list[Problem]:
+    """What a reader should know beside the list of what was weakened."""
+    if weakenings is None:
+        return []
+    from evalgate.application.comparison.weakening import remarks_on
+
+    return list(remarks_on(weakenings))
+
+
+def _seen(before: EarlierRun, known: KnownBaseline, by: Configuration, shelf: Shelf) -> EarlierRun:
+    """The baseline as its own rules look at it, which may see more of it than today's do."""
+    path = None if known.info is None else known.info.path
+    if before.document is not None or path is None or not sees_checks(by):
+        return before
+    return shelf.files.earlier(path, whole=True).run
+
+
+def changed_rules(
+    configuration: Configuration, known: KnownBaseline, shelf: Shelf, *, is_crossing: bool = True
+) -> ChangedRules:
+    """The rules on both sides, as far as the baseline keeps its own.
+
+    Nothing is judged by both where the baseline's own rules decide.
+    """
+    earlier = earlier_rules(known, configuration, shelf.files)
+    crossing = None
+    if is_crossing and earlier is not None and earlier.configuration is not None and not earlier.is_same:
+        from evalgate.application.comparison.cross_scoring import crossing_of
+
+        if known.results is not None and known.has_same_versions:
+            before = _seen(known.results, known, earlier.configuration, shelf)
+            crossing = crossing_of(earlier.configuration, configuration, before)
+    return ChangedRules(configuration, shelf, earlier, crossing)

@@ -1,0 +1,76 @@
+"""New recordings under the baseline's rules.
+
+Only scenarios whose rules changed are judged twice; of the others it is known what changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.cross_scorer import Crossing, Pair
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.gate.common.scenario_index import Entries
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.suite.models import Configuration, Scenario, Suite
+
+
+def crossing_of(old: Configuration, new: Configuration, before: EarlierRun) -> Crossing:
+    """What judges both ways where the suites of a baseline differ from today's."""
+    now = {suite.name: suite for suite in new.suites}
+    earlier = Earlier(before)
+    pairs = {}
+    for suite in old.suites:
+        if suite.name in now and suite.written is not now[suite.name].written:
+            changed = _changed(suite, now[suite.name])
+            if changed:
+                judged = only(suite, changed)
+                pairs[suite.name] = Pair(
+                    suite,
+                    now[suite.name],
+                    changed,
+                    (Entries(suite), Entries(now[suite.name])),
+                    judged,
+                    SuiteEvaluation(judged, earlier),
+                )
+    return Crossing(pairs)
+
+
+def _changed(old: Suite, new: Suite) -> frozenset[str]:
+    """Ids of entries that differ, all of them where traces are given to scenarios in another way."""
+    if _claiming(old) != _claiming(new):
+        return frozenset(each.id for suite in (old, new) for each in suite.scenarios)
+    sides = [_rules(suite) for suite in (old, new)]
+    return frozenset(id_ for id_ in {**sides[0], **sides[1]} if sides[0].get(id_) != sides[1].get(id_))
+
+
+def _claiming(suite: Suite) -> object:
+    """All that decides which scenario a trace belongs to."""
+    expression = suite.scenario_from.expression if suite.scenario_from is not None else None
+    entries = [*suite.written.get("scenarios", ()), *suite.written.get("goldens", ())]
+    written = [(each.get("id"), each.get("match"), each.get("variants")) for each in entries]
+    return expression, suite.written.get("variants"), written
+
+
+def _rules(suite: Suite) -> dict[str, list[object]]:
+    """By the id of its entry, what judges a scenario in each variant."""
+    found: dict[str, list[object]] = {}
+    for each in suite.scenarios:
+        checks = [assertion.written for assertion in each.assertions]
+        variant = each.variant.name if each.variant else None
+        found.setdefault(each.id, []).append((variant, each.threshold, each.rules, checks))
+    return found
+
+
+def only(suite: Suite, ids: Iterable[str]) -> Suite:
+    """The suite with the checks of some entries; the others still claim their traces."""
+    wanted = set(ids)
+    scenarios: list[Scenario] = [
+        each if each.id in wanted else replace(each, assertions=(), golden=None) for each in suite.scenarios
+    ]
+    return replace(suite, scenarios=scenarios)

@@ -1,0 +1,53 @@
+"""Which policy holds: a flag's `fail_on` over the project's over the suite's, else the nearest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast, get_args
+
+from evalgate.errors import Problem, SettingError
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.models.comparison.decision import FailOn
+from evalgate.records import dataclass
+from evalgate.suite.policy import Policy, effective
+from evalgate.suite.schema.suite_file import PolicyEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.suite.models import Configuration
+
+WORDS: tuple[str, ...] = get_args(FailOn)
+NEVER_FAIL = "to never fail the check use report-only"
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The policy of each suite by name, and the one of the run as a whole."""
+
+    suites: dict[str, Policy]
+    run: Policy
+
+
+def policies_of(configuration: Configuration, fail_on: Sequence[str] | None) -> Policies:
+    """The policies in force. Raises SettingError for words of `fail_on` that do not exist."""
+    words = fail_on_words(fail_on)
+    return Policies(
+        {suite.name: effective(suite.policy, configuration.policy, words) for suite in configuration.suites},
+        effective(PolicyEntry.unsaid(), configuration.policy, words),
+    )
+
+
+def fail_on_words(words: Sequence[str] | None) -> list[FailOn] | None:
+    """The words of a flag or action input, checked; None where it was not given."""
+    if words is None:
+        return None
+    problems = [
+        Problem(f"fail-on: unknown word {word!r}", None, suggest(word, WORDS))
+        for word in words
+        if word not in WORDS
+    ]
+    if not words:
+        problems.append(Problem("fail-on is empty", None, NEVER_FAIL))
+    if problems:
+        raise SettingError(*problems)
+    return [cast("FailOn", word) for word in dict.fromkeys(words)]

@@ -1,0 +1,123 @@
+"""Costs of two runs that are to be compared: computed with the same prices on both sides, or left out."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import fsum
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluation.pricing import Pricer
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trials import column, priced
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.comparison.baseline_run import EarlierRun, TrialColumns
+    from evalgate.models.run.run import Run, SuiteResult
+    from evalgate.models.trace.trace import Warning_
+    from evalgate.ports import PriceTable
+    from evalgate.suite.models import Configuration
+
+RECORDED = "recorded"
+
+
+def priced_alike(before: EarlierRun, configuration: Configuration, table: PriceTable | None) -> EarlierRun:
+    """The earlier run, where costs were computed there computed with the prices of this run."""
+    pricing = before.trials.pricing
+    if pricing is None:
+        return before
+    pricers = {suite.name: Pricer(suite.prices, table) for suite in configuration.suites}
+    others = Pricer(configuration.prices, table)
+    costs, again = list(before.trials.costs), list(pricing)
+    for key, trials in _scenarios(before):
+        pricer = pricers.get(key.suite, others)
+        for at in trials:
+            found = pricing[at]
+            if found is not None:
+                again[at] = anew = pricer.again(found)
+                costs[at] = anew["usd"]
+    return _with(before, replace(before.trials, costs=costs, pricing=again))
+
+
+def comparable(before: EarlierRun, run: Run) -> tuple[EarlierRun, list[Warning_]]:
+    """The earlier run without costs that came about in another way than those of the run.
+
+    A recorded cost and a computed one differ by what the recorder did not say of caches; so do two tables.
+    """
+    is_priced = any(any(priced(each.trials)) for suite in run.suites for each in suite.scenarios)
+    if before.trials.pricing is None and not is_priced:
+        return before, []
+    now, costs = _ways_now(run), list(before.trials.costs)
+    dropped: list[str] = []
+    for key, places in _scenarios(before):
+        ways, here = {_way(before.trials, at) for at in places} - {None}, now.get(key, set())
+        if ways and here and ways != here:
+            dropped.append(key.id)
+            costs[places.start : places.stop] = [None] * len(places)
+    return _with(before, replace(before.trials, costs=costs)), _told(dropped)
+
+
+def _scenarios(before: EarlierRun) -> Iterator[tuple[ScenarioKey, range]]:
+    """Each scenario, and the places of its trials."""
+    return zip(before.keys, (range(start, end) for start, end in pairwise(before.starts)), strict=True)
+
+
+def _with(before: EarlierRun, trials: TrialColumns) -> EarlierRun:
+    """The run with other costs, and the cost of its summary with them."""
+    summary = before.summary
+    if summary is not None:
+        summary = {**summary, "cost_usd": _total(trials.costs)}
+    return replace(before, trials=trials, summary=summary)
+
+
+def _way(trials: TrialColumns, at: int) -> str | None:
+    """How the cost of a trial came about, None where it has none."""
+    if trials.costs[at] is None:
+        return None
+    pricing = trials.pricing[at] if trials.pricing is not None else None
+    return RECORDED if pricing is None else pricing["table"]
+
+
+def _ways_now(run: Run) -> dict[ScenarioKey, set[str | None]]:
+    """How the costs of each scenario came about, under the name that a document has for it."""
+    found: dict[ScenarioKey, set[str | None]] = {}
+    for suite in run.suites:
+        table = _table_of(suite)
+        for scenario in suite.scenarios:
+            costs = zip(column(scenario.trials, "cost_usd"), priced(scenario.trials), strict=True)
+            ways = {table if is_priced else RECORDED for cost, is_priced in costs if cost is not None}
+            names = suite.name, scenario.id, scenario.variant
+            found[ScenarioKey(*names)] = ways
+            found[ScenarioKey(redact(names[0]), redact(names[1]), names[2] and redact(names[2]))] = ways
+    return found
+
+
+def _table_of(suite: SuiteResult) -> str | None:
+    """The prices of a suite's computed costs: a suite has one table, so any trial tells."""
+    for scenario in suite.scenarios:
+        for place, is_priced in enumerate(priced(scenario.trials)):
+            pricing = scenario.trials[place].pricing if is_priced else None
+            if pricing is not None:
+                return pricing["table"]
+    return None
+
+
+def _told(dropped: list[str]) -> list[Warning_]:
+    if not dropped:
+        return []
+    count = len(dropped)
+    which = f"{dropped[0]}" if count == 1 else f"{count:,} scenarios, {dropped[0]} first"
+    message = (
+        f"cost is not compared for {which}: it was recorded on one side and computed on the other, or with "
+        "other prices"
+    )
+    return [{"code": "cost_not_compared", "message": message, "where": None}]
+
+
+def _total(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None

@@ -1,0 +1,35 @@
+"""The comment in a project's own words where its template is of use, else in ours: no verdict hangs on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.errors import TemplateFlaw
+from evalgate.models.github.template_file import TEMPLATE_UNUSED
+from evalgate.reporting.markdown.render import render_comment
+
+if TYPE_CHECKING:
+    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.results.results import ResultsDoc
+
+
+class Wording(NamedTuple):
+    """How a comment is to be written: its key, its greatest length, and where the rest is told."""
+
+    key: str
+    max_chars: int
+    report_url: str | None = None
+    origin: str = ""
+    template: TemplateFile | None = None
+
+
+def write_comment(document: ResultsDoc, wording: Wording) -> tuple[str, list[str]]:
+    """The comment, and a warning where it had to do without the template."""
+    try:
+        return _rendered(document, wording), []
+    except TemplateFlaw as flaw:
+        return _rendered(document, wording._replace(template=None)), [f"{TEMPLATE_UNUSED}: {flaw}"]
+
+
+def _rendered(document: ResultsDoc, wording: Wording) -> str:
+    return render_comment(document, **wording._asdict())

@@ -1,0 +1,128 @@
+"""The evaluations in a results document: each trace that was judged beside a golden, as a store keeps it.
+
+Texts of the document are redacted and bounded, so those of the evaluations are.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, cast
+
+from evalgate.application.documents.golden_documents import golden_in, golden_trial_of
+from evalgate.gate.comparison.golden_status import regression_status
+from evalgate.measures.numeric.means import mean_amount
+from evalgate.models.run.evaluation import Evaluation, Statistics
+from evalgate.scoring.golden.levels import level
+from evalgate.scoring.golden.weights import mean_over_turns, reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
+    from evalgate.models.run.evaluation import RegressionStatus, TurnResult
+    from evalgate.models.run.golden import Golden
+    from evalgate.models.run.golden_result import GoldenTrial
+
+JUDGE = "evalgate"
+
+
+def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[Evaluation]:
+    """One for each trial of each golden, in the order of the document."""
+    moment, by = datetime.fromisoformat(document["created_at"]), f"{JUDGE} {document['evalgate_version']}"
+    return [
+        _evaluation(suite["suite"], scenario, trial, found, moment, by, run_id)
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        for trial in scenario["trials"]
+        if (found := golden_trial_of(trial, scenario)) is not None
+    ]
+
+
+def goldens_of(document: ResultsDoc) -> list[Golden]:
+    """The goldens that were judged, each once, as far as the document keeps them."""
+    found: dict[str, Golden] = {}
+    for suite in document["suites"]:
+        for scenario in suite["scenarios"]:
+            said = scenario.get("golden")
+            if said is not None:
+                found.setdefault(said["id"], golden_in(said))
+    return list(found.values())
+
+
+def _evaluation(  # noqa: PLR0913, PLR0917  one of each
+    suite: str,
+    scenario: ScenarioDoc,
+    trial: TrialDoc,
+    found: GoldenTrial,
+    moment: datetime,
+    by: str,
+    run_id: str | None,
+) -> Evaluation:
+    golden = scenario["golden"]
+    score = trial["score"] if trial["status"] not in ("error", "not_evaluable") else None
+    return Evaluation(
+        id="",
+        golden_id=golden["id"],
+        golden_version=golden["version"],
+        suite=suite,
+        overall_score=score,
+        level=None if score is None else level(score),
+        dimensions=found.dimensions,
+        statistics=statistics_of(trial, found, scenario["threshold"]),
+        evaluated_by=by,
+        evaluated_at=moment,
+        run_id=run_id,
+        trial=trial["trial"],
+        trace_id=trial["trace"]["id"],
+        trace_sha256=trial["trace"]["sha256"],
+        turns=tuple(found.turns),
+        issues=tuple(found.issues),
+        regression_status=_status(scenario, score),
+        previous_score=golden["previous_score"],
+    )
+
+
+def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | None:
+    """Of a single trial that of its scenario; one of several stands by its own score alone."""
+    if score is None:
+        return None
+    if scenario["n"] == 1:
+        return cast("RegressionStatus | None", scenario["golden"]["regression_status"])
+    return regression_status(score, None, scenario["threshold"])
+
+
+def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> Statistics:
+    """The figures of one conversation."""
+    turns = len(found.turns)
+    latencies = [each.latency_ms for each in _had(found)]
+    whole = trial["latency_seconds"]
+    mean = mean_amount(latencies)
+    if mean is None and whole is not None and _had(found):
+        mean = whole * 1000 / len(_had(found))
+    return Statistics(
+        total_turns=turns,
+        avg_latency_ms=mean,
+        total_tokens=trial["total_tokens"],
+        total_cost=trial["cost_usd"],
+        issue_count=len(found.issues),
+        critical_issue_count=sum(issue.severity == "critical" for issue in found.issues),
+        pass_rate=_pass_rate([each.scores for each in found.turns], passing_score),
+    )
+
+
+def _had(found: GoldenTrial) -> list[TurnResult]:
+    """The turns that the trace has."""
+    return [turn for at, turn in enumerate(found.turns) if at not in found.missing]
+
+
+def _pass_rate(turns: Sequence[Mapping[str, float | None]], passing_score: float) -> float | None:
+    """The share of turns whose mean reaches the passing score, of those that have a score of their own."""
+    known = list(_known(turns))
+    return sum(reaches(score, passing_score) for score in known) / len(known) if known else None
+
+
+def _known(turns: Sequence[Mapping[str, float | None]]) -> Iterator[float]:
+    for scores in turns:
+        mean = mean_over_turns(list(scores.values()))
+        if mean is not None:
+            yield mean

@@ -1,0 +1,56 @@
+"""A report that a stranger's run left: checked field by field, and written anew in our own words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from evalgate.application.documents.comment_template import Wording, write_comment
+from evalgate.application.messages.request import Written
+from evalgate.errors import SettingError
+from evalgate.reporting.markdown.origin_line import origin_line
+from evalgate.reporting.markdown.render import render_summary
+from evalgate.reporting.results.results_json import load
+
+if TYPE_CHECKING:
+    from evalgate.application.messages.request import Form
+    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.results.results import ResultsDoc
+
+LARGEST_RESULTS = 128 * 1024 * 1024
+WHAT = "its results.json"
+
+
+def write_anew(content: bytes, run: TriggeringRun, form: Form) -> Written:
+    """The report of the run that `content` tells of. Raises SettingError or OverLimit for what is none.
+
+    Nothing of the stranger's own Markdown is taken over. The command that would repeat the run is left out:
+    people paste such lines into a shell.
+    """
+    return written(report_of(content, run.head_sha), run, form)
+
+
+def report_of(content: bytes, commit: str | None) -> ResultsDoc:
+    """The results document that a run of this commit left; raises SettingError or OverLimit."""
+    results = load(content, what=WHAT, limit=LARGEST_RESULTS)
+    try:
+        orjson.dumps(results)  # can't be done with what is nested too deep to be shown
+    except orjson.JSONEncodeError:
+        raise SettingError(f"{WHAT} is nested too deep") from None
+    if results["summary"] is None:
+        raise SettingError(f"{WHAT} is of a run that could not begin")
+    if results["commit"] != commit:
+        raise SettingError(f"{WHAT} is of another commit than its run")
+    results["command"] = None
+    return results
+
+
+def written(results: ResultsDoc, run: TriggeringRun, form: Form) -> Written:
+    """A report rendered in our words, with a line about whose it is."""
+    origin = origin_line(run, form.run_url)
+    wording = Wording(form.comment_key, form.max_comment_chars, form.run_url, origin, form.template)
+    comment, warnings = write_comment(results, wording)
+    return Written(
+        results, comment, render_summary(results, report_url=form.run_url, origin=origin), warnings
+    )

@@ -1,0 +1,44 @@
+"""What the baseline says of each scenario, for checks that compare a figure with what it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from evalgate.models.comparison.comparison import ScenarioKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.results.results import ScenarioDoc
+
+
+class Before(TypedDict):
+    """How a scenario stood; a whole ScenarioDoc where the checks of this run may look into it."""
+
+    verdict: str
+    score: float | None
+
+
+class Earlier:
+    """The scenarios of an earlier run by their key; empty without one."""
+
+    __slots__ = ("_run", "_whole")
+
+    def __init__(self, run: EarlierRun | None = None) -> None:
+        self._run = run
+        document = None if run is None else run.document
+        self._whole: Mapping[ScenarioKey, ScenarioDoc] | None = document and {
+            ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): scenario
+            for suite in document["suites"]
+            for scenario in suite["scenarios"]
+        }
+
+    def of(self, key: ScenarioKey) -> Before | None:
+        """One scenario, None where the earlier run had none of that name in this variant."""
+        if self._whole is not None:
+            return self._whole.get(key)
+        place = None if self._run is None else self._run.places.get(key)
+        if place is None or self._run is None:
+            return None
+        return {"verdict": self._run.verdicts[place], "score": self._run.scores[place]}

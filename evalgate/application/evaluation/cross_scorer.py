@@ -1,0 +1,101 @@
+"""Recordings judged a second time by the baseline's rules, while a run goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.trajectory.cause import Judged
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.application.evaluation.evaluated_trace import JudgedRecord
+    from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+    from evalgate.gate.common.scenario_index import Entries
+    from evalgate.models.run.run import ScenarioResult
+    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.suite.models import Suite
+
+MOST_TWICE = 10_000
+"""Recordings of a run that are judged a second time."""
+
+
+@dataclass(slots=True)
+class Pair:
+    """A suite under both rules, with its entries that differ."""
+
+    old: Suite
+    new: Suite
+    changed: frozenset[str]  # ids of entries, as either side writes them
+    entries: tuple[Entries, Entries]
+    suite: Suite  # the old one, with the checks of what differs
+    evaluation: SuiteEvaluation
+    is_full: bool = False
+
+    def has_changed(self, id_: str) -> bool:
+        """Whether the rules of a scenario differ."""
+        names = [next(iter(each.of(id_).values()), None) for each in self.entries]
+        return any(found is None or found.id in self.changed for found in names)
+
+
+@dataclass(slots=True)
+class Crossing:
+    """Judges, while a run goes on, its recordings by the baseline's rules; made by `crossing_of`."""
+
+    pairs: Mapping[str, Pair]
+    _seen: int = 0
+    _verdicts: dict[str, dict[ScenarioKey, ScenarioResult]] = field(default_factory=dict)
+
+    def see(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
+        """Judges one recording of a suite once more. `own_id` is its scenario id before any suite's word."""
+        pair = self._next(suite)
+        if pair is None:
+            return
+        given = record.scenario_id
+        record.scenario_id = own_id
+        pair.evaluation.add(record)
+        record.scenario_id = given
+
+    def take(self, suite: Suite, judged: JudgedRecord | None) -> None:
+        """Takes in what a worker judged; None where it was told that no more are needed."""
+        pair = self._next(suite)
+        if pair is not None and judged is not None:
+            pair.evaluation.take(judged)
+
+    def wants(self, suite: Suite) -> bool:
+        """Whether recordings of the suite are still judged twice."""
+        pair = self.pairs.get(suite.name)
+        return pair is not None and not pair.is_full and self._seen < MOST_TWICE
+
+    def _next(self, suite: Suite) -> Pair | None:
+        """What judges one more recording of a suite, None where none is to be."""
+        pair = self.pairs.get(suite.name)
+        if pair is None or pair.is_full:
+            return None
+        self._seen += 1
+        if self._seen > MOST_TWICE:
+            pair.is_full = True
+            return None
+        return pair
+
+    def now_by_old(self, key: ScenarioKey, trials: int) -> Judged | None:
+        """How the run's recordings stand by the baseline's rules."""
+        pair = self.pairs[key.suite]
+        if key.suite not in self._verdicts:
+            self._verdicts[key.suite] = by_key(pair.old.name, pair.evaluation)
+        found = self._verdicts[key.suite].get(key)
+        if found is None or (pair.is_full and len(found.trials) != trials):
+            return None
+        return Judged(found.verdict, found.score)
+
+    def has_same_rules(self, key: ScenarioKey) -> bool:
+        """Whether both sides judge a scenario alike."""
+        pair = self.pairs.get(key.suite)
+        return pair is None or not pair.has_changed(key.id)
+
+
+def by_key(suite: str, evaluation: SuiteEvaluation) -> dict[ScenarioKey, ScenarioResult]:
+    """The scenarios of a suite, once all its recordings were seen."""
+    return {ScenarioKey(suite, each.id, each.variant): each for each in evaluation.result().scenarios}

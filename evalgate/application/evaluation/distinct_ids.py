@@ -1,0 +1,34 @@
+"""Ids of scenarios as reports tell them: hidden parts must not make two of them one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.errors import Problem, SuiteError
+from evalgate.gate.common.stored_key import stored_key
+from evalgate.measures.redaction.redact import also_hidden
+from evalgate.models.comparison.comparison import ScenarioKey
+
+if TYPE_CHECKING:
+    from evalgate.models.run.run import Run
+
+HINT = "a change of one would hide behind another; give them ids without what `redact` hides"
+
+
+def check_told_ids(run: Run) -> None:
+    """Raises SuiteError where a project's `redact` leaves two scenarios of a suite with the same words."""
+    if also_hidden() is None:
+        return
+    told = Counter(
+        stored_key(ScenarioKey(suite.name, each.id, each.variant), ())
+        for suite in run.suites
+        for each in suite.scenarios
+    )
+    same = [
+        Problem(f"{count:,} scenarios read as `{key.id}`", None, HINT)
+        for key, count in told.items()
+        if count > 1
+    ]
+    if same:
+        raise SuiteError(*same)

@@ -1,0 +1,110 @@
+"""Every trace of every suite judged once, as it streams by; only results are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.pricing import Pricer
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.trace_warnings import Warnings, place_of
+from evalgate.application.evaluation.trajectories import Witness
+from evalgate.errors import OverLimit, SettingError, TraceError
+from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
+from evalgate.models.run.spool import Memory
+from evalgate.models.trace.trace import Trace
+from evalgate.records import dataclass, field
+from evalgate.suite.custom_format import CUSTOM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.application.evaluation.cross_scorer import Crossing
+    from evalgate.models.run.spool import Shelf
+    from evalgate.ports import PriceTable, Progress, TraceSource
+    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.models import Configuration, Suite
+
+
+@dataclass(frozen=True, slots=True)
+class TraceChoice:
+    """Which traces to read: `patterns` and `form` replace what the suites say where they are given.
+
+    `earlier` is what the baseline says of their scenarios; `prices` are for traces without recorded cost;
+    `witness` sees every trial that was judged, `crossing` every record, to judge it by other
+    rules too; `shelf` is where trials are kept.
+    """
+
+    patterns: Sequence[str] | None = None
+    form: str | None = None
+    earlier: Earlier = field(default_factory=Earlier)
+    prices: PriceTable | None = None
+    witness: Witness = field(default_factory=Witness)
+    crossing: Crossing | None = None
+    shelf: Shelf = field(default_factory=Memory)
+
+    def of(self, suite: Suite) -> tuple[Sequence[str], str, str | Custom]:
+        """Patterns, the folder they start from, and the format, for one suite."""
+        form: str | Custom = self.form or suite.form
+        if form == CUSTOM and suite.custom is not None:
+            form = suite.custom
+        if self.patterns is not None:
+            return self.patterns, ".", form
+        return suite.traces or (), suite.traces_folder, form
+
+
+def evaluate(
+    configuration: Configuration,
+    traces: TraceSource,
+    choice: TraceChoice,
+    progress: Progress,
+    keep: Callable[[Trace], None] | None,
+    most: int = MAX_SCENARIOS,
+) -> Run:
+    """The run. `keep`, if any, is handed every readable trace, for a baseline that is being made.
+
+    Raises OverLimit where globs find more than `most` scenarios.
+    """
+    warnings = Warnings()
+    suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
+    for suite in configuration.suites:
+        evaluation = SuiteEvaluation(suite, choice.earlier, choice.witness, choice.shelf)
+        pricer = Pricer(suite.prices, choice.prices)
+        patterns, folder, form = choice.of(suite)
+        progress.begin(suite.path)
+        for record in traces.read(patterns, folder, form):
+            if isinstance(record, Trace):
+                pricer.price(record)
+            own_id = record.scenario_id
+            evaluation.add(record)
+            if choice.crossing is not None:
+                choice.crossing.see(suite, record, own_id)
+            progress.advance("traces")
+            if isinstance(record, Trace):
+                if keep is not None:
+                    _kept(record, keep)
+                if record.warnings or record.pricing is not None:
+                    warnings.add(record)
+                    warnings.add_pricing(record)
+        if evaluation.overlap is not None:
+            warnings.add_overlap(evaluation.overlap, suite)
+        bound_scenarios(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
+        suites.append(evaluation.result())
+        if not suites[-1].traces:
+            warnings.add_nothing_found(patterns, suite)
+        unclaimed += evaluation.unclaimed
+    return Run(suites, unclaimed, warnings.told())
+
+
+def _kept(trace: Trace, keep: Callable[[Trace], None]) -> None:
+    """Hands a trace on; one that turns out to be no trace after all ends the run, and is named."""
+    try:
+        keep(trace)
+    except TraceError as error:
+        raise SettingError(f"{place_of(trace.source)}: {error}") from None
+
+
+def bound_scenarios(found: int, most: int) -> None:
+    """Raises OverLimit for more scenarios than a run may have."""
+    if found > most:
+        raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")

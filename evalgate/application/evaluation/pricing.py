@@ -1,0 +1,183 @@
+"""What a trace cost: as recorded, else its tokens times the prices of the suite, else of a price list."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from evalgate.measures.prices import dollars, least_request, total
+from evalgate.measures.values.json_values import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.measures.prices import Rates
+    from evalgate.models.trace.pricing import ModelUsage, Pricing
+    from evalgate.models.trace.trace import LlmCall, Trace, Usage
+    from evalgate.ports import PriceTable
+    from evalgate.suite.suite_prices import OwnPrices
+
+    Rows = dict[tuple[str, str | None, int], ModelUsage]
+
+MAX_ROWS = 50
+"""Kinds of requests of one trace (model, provider, size) that are kept for pricing them again."""
+TOLERANCE = 0.01
+Source = Literal["computed", "partial", "unknown"]
+HOW_TO_PRICE = "install evalgate-action[prices] or give `prices`"
+
+
+class Pricer:
+    """The prices that hold for one suite."""
+
+    def __init__(self, own: OwnPrices, table: PriceTable | None) -> None:
+        self._own = own
+        self._table = table
+        self._has_prices = bool(own.entries) or table is not None
+
+    @cached_property
+    def label(self) -> str | None:
+        """The names of all prices together; None without any."""
+        labels = (self._own.label, None if self._table is None else self._table.label)
+        return " + ".join(filter(None, labels)) or None
+
+    def price(self, trace: Trace) -> None:
+        """Gives a trace without recorded cost a computed one, as far as tokens and prices are known."""
+        if trace.cost["source"] == "recorded" and trace.cost["usd"] is not None:
+            return
+        usages, recorded = _metered(trace)
+        if not usages:
+            return
+        if not self._has_prices and trace.cost["usd"] is not None:
+            return  # computed before, where there were prices
+        trace.pricing = pricing = self._priced(usages, recorded)
+        trace.cost = {
+            "usd": pricing["usd"],
+            "source": _source(pricing),
+            "price_table": self.label,
+        }
+        if pricing["usd"] is None:
+            trace.cost["note"] = self._why(pricing)
+        if pricing["known_usd"] and pricing["usd"] is None:
+            trace.cost["known_usd"] = pricing["known_usd"]
+
+    def again(self, pricing: Pricing) -> Pricing:
+        """Tokens priced before, under these prices; what is no longer kept can't be."""
+        if pricing["table"] == self.label:
+            return pricing
+        if pricing["usage"] is None:
+            return {**pricing, "table": self.label, "usd": None}
+        return self._priced(pricing["usage"], pricing["recorded_usd"])
+
+    def _priced(self, usages: Sequence[ModelUsage], recorded: float) -> Pricing:
+        known, missing = [recorded], dict[str, None]()
+        for usage in usages:
+            rates = self._rates(usage)
+            if rates is None:
+                missing[usage["model"]] = None
+            else:
+                known.append(dollars(rates, usage))
+        amount = total(known)
+        return {
+            "table": self.label,
+            "usd": None if missing else amount,
+            "known_usd": amount,
+            "recorded_usd": recorded,
+            "missing_models": list(missing),
+            "usage": list(usages) if len(usages) <= MAX_ROWS else None,
+        }
+
+    def _rates(self, usage: ModelUsage) -> Rates | None:
+        speaks, rates = self._own.find(usage["model"])
+        if speaks or self._table is None:
+            return rates
+        return self._table.rates(usage["model"], usage["provider"], usage["request_tokens"])
+
+    def _why(self, pricing: Pricing) -> str:
+        if not self._has_prices:
+            return f"tokens are recorded, prices are not: {HOW_TO_PRICE}"
+        models = shorten(", ".join(pricing["missing_models"]))
+        least = f"; without it {pricing['known_usd']:g} USD" if pricing["known_usd"] else ""
+        return f"no price is known for {models}{least}"
+
+
+def _source(pricing: Pricing) -> Source:
+    if pricing["usd"] is not None:
+        return "computed"
+    return "partial" if pricing["known_usd"] else "unknown"
+
+
+def _metered(trace: Trace) -> tuple[list[ModelUsage], float]:
+    """Tokens by model and size of request, and what single calls recorded as their cost.
+
+    The calls count where they add up to the tokens of the whole run; else the whole run does, as requests of
+    the smallest size, where one model made it. Nothing is priced where only a part of the run tells tokens.
+    """
+    if _is_a_part(trace):
+        return [], 0.0
+    calls = [call for call in trace.llm_calls if call["usage"] is not None]
+    if calls and _add_up(calls, trace.usage):
+        rows: Rows = {}
+        recorded = 0.0
+        for call in calls:
+            if call["cost_usd"]:
+                recorded = total((recorded, call["cost_usd"]))
+                continue
+            row = _row(call["model"] or trace.model, call["provider"] or trace.provider, call["usage"], None)
+            if row is None:
+                return [], 0.0
+            _add(rows, row)
+        return list(rows.values()), recorded
+    models = {call["model"] for call in trace.llm_calls if call["model"]}
+    if len(models) > 1:
+        return [], 0.0
+    whole = _row(next(iter(models), trace.model), trace.provider, trace.usage, 1)
+    return ([] if whole is None else [whole]), 0.0
+
+
+def _is_a_part(trace: Trace) -> bool:
+    """True where the tokens of the run are unknown because some of its model calls tell none."""
+    if trace.usage["input_tokens"] is not None and trace.usage["output_tokens"] is not None:
+        return False
+    has_silent = any(call["usage"] is None for call in trace.llm_calls)
+    return has_silent or any(warning["code"] == "tokens_incomplete" for warning in trace.warnings)
+
+
+def _row(
+    model: str | None, provider: str | None, usage: Usage | None, request_tokens: int | None
+) -> ModelUsage | None:
+    """One request, or several of size `request_tokens`; None where model or tokens are unknown."""
+    if not model or usage is None:
+        return None
+    tokens_in, tokens_out = usage["input_tokens"], usage["output_tokens"]
+    if tokens_in is None or tokens_out is None or not tokens_in + tokens_out:
+        return None
+    return {
+        "model": model,
+        "provider": provider,
+        "request_tokens": least_request(tokens_in) if request_tokens is None else request_tokens,
+        "input_tokens": tokens_in,
+        "output_tokens": tokens_out,
+        "cache_read_input_tokens": usage["cache_read_input_tokens"] or 0,
+        "cache_write_input_tokens": usage["cache_write_input_tokens"] or 0,
+    }
+
+
+def _add(rows: Rows, row: ModelUsage) -> None:
+    key = row["model"], row["provider"], row["request_tokens"]
+    into = rows.setdefault(key, row)
+    if into is not row:
+        into["input_tokens"] += row["input_tokens"]
+        into["output_tokens"] += row["output_tokens"]
+        into["cache_read_input_tokens"] += row["cache_read_input_tokens"]
+        into["cache_write_input_tokens"] += row["cache_write_input_tokens"]
+
+
+def _add_up(calls: Iterable[LlmCall], whole: Usage) -> bool:
+    """True where the calls' tokens are those of the whole run, as far as that tells."""
+    usages = [call["usage"] for call in calls if call["usage"] is not None]
+    for name in ("input_tokens", "output_tokens"):
+        recorded = whole[name]
+        summed = sum(usage[name] or 0 for usage in usages)
+        if recorded is not None and abs(recorded - summed) > TOLERANCE * max(recorded, summed):
+            return False
+    return True

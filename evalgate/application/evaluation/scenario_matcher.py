@@ -1,0 +1,255 @@
+"""Which scenario and variant a trace belongs to: exact ids first, then the rest in the order of the file."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.text.globs import matches_id
+from evalgate.measures.values.json_values import equal
+from evalgate.models.trace.trace import Trace
+from evalgate.models.trace.trace_view import view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.trace.trace import DamagedTrace, Source
+    from evalgate.suite.models import Match, Scenario, Suite
+
+_DIGITS = re.compile(r"(\d{1,18})")
+EVERYTHING = "*"
+
+
+class Claim:
+    """One scenario as it will be reported: a named one, or one id that a glob found; in one variant.
+
+    `place` is where the scenario stands in its suite. `home` is for whoever gathers what is claimed, so that
+    it need not be looked up again.
+    """
+
+    __slots__ = ("home", "id", "place", "scenario")
+
+    def __init__(self, scenario: Scenario, id_: str, place: int) -> None:
+        self.scenario = scenario
+        self.id = id_
+        self.place = place
+        self.home: Any = None
+
+    @property
+    def variant(self) -> str | None:
+        """The name of the variant, None where the scenario has none."""
+        return self.scenario.variant.name if self.scenario.variant else None
+
+
+class Candidate(NamedTuple):
+    """A scenario that may have a record: the place of its entry in the suite, and of the variant that fits.
+
+    `scenario` is None where none of the entry's variants fits; `rival` is a second one that does.
+    """
+
+    entry: int
+    scenario: int | None
+    rival: int | None = None
+
+
+class Overlap(NamedTuple):
+    """A record that two variants of a scenario ask for; it counts for the first."""
+
+    source: Source
+    scenario: str
+    first: str
+    second: str
+
+
+class Claims:
+    """Gives each trace of one suite to at most one scenario, and there to at most one variant.
+
+    Which one depends on other traces only where two globs match one id: the first to find it keeps it. So
+    `candidates` can be asked anywhere and in any order; `choose` must see every record, in order.
+    `overlap` is the first trace found that two variants ask for. `ids_decide` says whether records of one id
+    all have one scenario.
+    """
+
+    def __init__(self, suite: Suite) -> None:
+        self._folder = suite.folder
+        self._scenarios = suite.scenarios
+        self._crossed: dict[str, list[int]] = {}  # by the id as written, one place in the suite a variant
+        for place, scenario in enumerate(suite.scenarios):
+            self._crossed.setdefault(scenario.id, []).append(place)
+        self._found: dict[str, str] = {}  # ids that globs found, with the glob that keeps them
+        self._exact: dict[str, list[int]] = {}
+        self._others: list[int] = []
+        for place, *_ in self._crossed.values():
+            match = suite.scenarios[place].match
+            if match.is_exact and match.scenario_id is not None:
+                self._exact.setdefault(match.scenario_id, []).append(place)
+            else:
+                self._others.append(place)
+        self.overlap: Overlap | None = None
+        self.ids_decide = all(
+            _asks_for_id_only(each.match) and each.variant is None for each in suite.scenarios
+        )
+        self._decided: dict[str | None, Claim] = {}
+
+    def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
+        """The scenario that the record belongs to, None where none asks for it.
+
+        A record of a scenario that fits none of its variants belongs to no other scenario either.
+        """
+        if not self.ids_decide or not isinstance(record, Trace):
+            return self._claim(record, scenario_id)
+        claim = self._decided.get(scenario_id)
+        if claim is None:
+            claim = self._claim(record, scenario_id)
+            if claim is not None:
+                self._decided[scenario_id] = claim
+        return claim
+
+    def _claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
+        candidates = self.candidates(record, scenario_id)
+        chosen = self.choose(candidates, scenario_id, record.source)
+        place = None if chosen is None else candidates[chosen].scenario
+        return None if place is None else self.made(place, scenario_id)
+
+    def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[Candidate]:
+        """What asks for the record, in the order it is asked.
+
+        There are several only where globs that also look at something else than the id match one id.
+        """
+        found: list[Candidate] = []
+        exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
+        for place in (*exact, *self._others):
+            scenario = self._scenarios[place]
+            if not self._fits_scenario(scenario.match, record, scenario_id):
+                continue
+            # A glob names its scenarios by the traces' ids; an id that is taken can't be named twice.
+            if scenario.is_glob and (
+                scenario_id is None
+                or not matches_id(scenario.id, scenario_id)
+                or scenario_id in self._crossed
+            ):
+                continue
+            found.append(self._candidate(place, record, scenario_id))
+            if not scenario.is_glob or _asks_for_id_only(scenario.match):
+                break
+        return found
+
+    def choose(self, candidates: Sequence[Candidate], scenario_id: str | None, source: Source) -> int | None:
+        """Which of a record's candidates has it; None where none does. An id that a glob finds is kept."""
+        for number, candidate in enumerate(candidates):
+            entry = self._scenarios[candidate.entry]
+            if entry.is_glob and scenario_id is not None:
+                if self._found.get(scenario_id, entry.id) != entry.id:
+                    continue
+                if candidate.scenario is not None:
+                    self._found[scenario_id] = entry.id
+            if self.overlap is None and candidate.scenario is not None and candidate.rival is not None:
+                names = self._variant_name(candidate.scenario), self._variant_name(candidate.rival)
+                self.overlap = Overlap(source, entry.id, *names)
+            return number
+        return None
+
+    def made(self, place: int, scenario_id: str | None) -> Claim:
+        """The claim on a scenario that stands at `place` of the suite."""
+        scenario = self._scenarios[place]
+        id_ = scenario_id if scenario.is_glob and scenario_id is not None else scenario.id
+        return Claim(scenario, id_, place)
+
+    def count(self) -> int:
+        """How many scenarios there are to report."""
+        return sum(len(self._crossed[pattern]) * len(ids) for pattern, ids in self._ids())
+
+    def all(self) -> Iterator[Claim]:
+        """Every scenario to report: as the file lists them, a glob's in natural order of their ids.
+
+        Each stands there in all its variants.
+        """
+        for pattern, ids in self._ids():
+            for id_ in sorted(ids, key=natural):
+                yield from (Claim(self._scenarios[place], id_, place) for place in self._crossed[pattern])
+
+    def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The ids that each entry reports, as the file lists the entries.
+
+        A glob other than `*` that found nothing stands for itself, so that it can't go missing unseen.
+        """
+        found: dict[str, list[str]] = {}
+        for id_, pattern in self._found.items():
+            found.setdefault(pattern, []).append(id_)
+        for pattern, (place, *_) in self._crossed.items():
+            if not self._scenarios[place].is_glob or (pattern not in found and pattern != EVERYTHING):
+                yield pattern, [pattern]
+            else:
+                yield pattern, found.get(pattern, [])
+
+    def _candidate(self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None) -> Candidate:
+        """The entry in the first variant that the record fits.
+
+        A second one is looked for until one is found, to be told once.
+        """
+        first: int | None = None
+        for place in self._crossed[self._scenarios[entry].id]:
+            variant = self._scenarios[place].variant
+            if variant is None:
+                return Candidate(entry, place)
+            if not self._fits(variant.match, record, scenario_id):
+                continue
+            if first is not None:
+                return Candidate(entry, first, place)
+            first = place
+            if self.overlap is not None:
+                break
+        return Candidate(entry, first)
+
+    def _variant_name(self, place: int) -> str:
+        variant = self._scenarios[place].variant
+        return "" if variant is None else variant.name
+
+    def _fits_scenario(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
+        """A damaged record belongs to a scenario by its id and nothing less."""
+        is_known = isinstance(record, Trace) or match.scenario_id is not None
+        return is_known and self._fits(match, record, scenario_id)
+
+    def _fits(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
+        if match.scenario_id is not None and (
+            scenario_id is None or not matches_id(match.scenario_id, scenario_id)
+        ):
+            return False
+        if match.path is not None and not self._on_path(match.path, record.source.path):
+            return False
+        if isinstance(record, Trace):
+            return (not match.tags or match.tags <= set(record.tags)) and _holds(match, record)
+        return not match.tags and match.where is None  # of a damaged record only id and file are known
+
+    def _on_path(self, pattern: re.Pattern[str], path: str) -> bool:
+        relative = posixpath.relpath(path, self._folder)
+        return pattern.fullmatch(relative) is not None or pattern.fullmatch(path) is not None
+
+
+def _asks_for_id_only(match: Match) -> bool:
+    """Whether records of one id fit all of them or none."""
+    return match.path is None and match.where is None and not match.tags
+
+
+def _holds(match: Match, trace: Trace) -> bool:
+    """A `where` that fails on a trace does not hold for it, and one that finds nothing neither."""
+    if match.where is None:
+        return True
+    try:
+        value = match.where.search(view_of(trace))
+    except QueryFailedError:
+        return False
+    empty: tuple[Any, ...] = (None, False, "", [], {})  # what JMESPath calls false
+    return not any(equal(value, nothing) for nothing in empty)
+
+
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """A sort key that puts 2 before 10.
+
+    >>> sorted(["a10", "a2", "b"], key=natural)
+    ['a2', 'a10', 'b']
+    """
+    parts = _DIGITS.split(text)
+    return [(0, int(part), part) if index % 2 else (1, 0, part) for index, part in enumerate(parts)]

@@ -1,0 +1,123 @@
+"""One trace judged under one scenario, and what is told of a record that is none."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluation.trace_warnings import place_of
+from evalgate.evaluators.core.field_access import looking
+from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.models.run.run import Together, TraceRef, TrialResult
+from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Source, Trace
+from evalgate.scoring.trial import score_trial
+
+if TYPE_CHECKING:
+    from evalgate.application.evaluation.scenario_matcher import Claim
+    from evalgate.application.evaluation.trial_result_cache import Known
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.models.run.golden_result import GoldenTrial
+    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.scoring.golden.rules import GoldenRules
+    from evalgate.suite.models import Suite
+
+
+def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
+    """The record under the scenario id that the suite sees in it; damaged where that can't be told."""
+    if suite.scenario_from is None:
+        return record, record.scenario_id
+    scenario_id, problem = _scenario_id(suite.scenario_from, record)
+    if problem is not None:
+        return DamagedTrace(problem, record.source, _own_id(record.source)), scenario_id
+    return record, scenario_id
+
+
+def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, str | None]:
+    """The record's scenario id as an expression finds it, and what is wrong with it."""
+    if isinstance(record, DamagedTrace):
+        return None, None  # what can't be read can't be asked
+    try:
+        found = _look_for(expression)(record)
+    except QueryFailedError as error:
+        return None, f"scenario_from: {error}"
+    if found is None:
+        return record.scenario_id, None
+    if isinstance(found, int) and not isinstance(found, bool):
+        found = str(found)
+    if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
+        return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
+    record.scenario_id = found
+    return found, None
+
+
+_look_for = lru_cache(maxsize=256)(looking)
+
+
+def damaged_trial(record: DamagedTrace) -> TrialResult:
+    """The trial of a record that can't be read."""
+    source = record.source
+    return TrialResult(
+        trial=record.trial or 0,
+        trace=TraceRef(None, source.path, source.format, source.sha256, source.line, source.record),
+        status="error",
+        score=0.0,
+        assertions=[],
+        reason=f"{place_of(source)}: {record.reason}",
+    )
+
+
+def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
+    """One trace under one scenario; what many trials have in common is found once."""
+    scenario = claim.scenario
+    rows = [assertion.assess(trace) for assertion in scenario.assertions]
+    key = (scenario.threshold, *map(id, rows))
+    found = known.get(key)
+    if found is None:
+        found = Together(rows, *score_trial(rows, scenario.threshold))
+        known.keep(key, found)
+    latency_ms, usage = trace.latency["total_ms"], trace.usage
+    return TrialResult(
+        0,
+        ref_of(trace),
+        found.status,
+        found.score,
+        found.assertions,
+        trace.cost["usd"],
+        None if latency_ms is None else latency_ms / 1000,
+        usage["total_tokens"],
+        trace.called,
+        None,
+        [],
+        usage["input_tokens"],
+        usage["output_tokens"],
+        trace.pricing,
+        None if scenario.golden is None else _beside_golden(trace, scenario.golden),
+        found,
+    )
+
+
+def _beside_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
+    """What judging a golden finds beside its score."""
+    from evalgate.scoring.golden.trial import golden_trial
+
+    return golden_trial(golden, trace)
+
+
+def ref_of(trace: Trace) -> TraceRef:
+    """Which recording it is."""
+    source = trace.source
+    return TraceRef(
+        trace.trace_id,
+        source.path,
+        source.format,
+        source.sha256,
+        source.line,
+        source.record,
+        trace.commit,
+        trace.agent_hash,
+        trace.started_at or trace.ended_at,
+    )
+
+
+def _own_id(source: Source) -> str:
+    return source.path if source.line is None else f"{source.path}#L{source.line}"

@@ -1,0 +1,50 @@
+"""Whether what suites and flags say of traces can be meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.errors import Location, Problem, SettingError
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.suite.custom_format import CUSTOM
+
+if TYPE_CHECKING:
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.ports import TraceSource
+    from evalgate.suite.models import Configuration
+
+AUTO = "auto"
+
+
+def check_traces(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
+    """What only shows once suites and flags are seen together; raises SettingError with every mistake."""
+    problems = format_problems(configuration, traces, request.form)
+    for suite in configuration.suites:
+        if request.traces is None and suite.traces is None:
+            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or give --traces"
+            problems.append(Problem(f"suite `{suite.name}` names no traces", Location(suite.path), hint))
+        elif request.traces is None and any("://" in pattern for pattern in suite.traces or ()):
+            hint = "traces that lie elsewhere are named on the command line: --traces"
+            problems.append(Problem(f"suite `{suite.name}` names a URL", Location(suite.path), hint))
+    if problems:
+        raise SettingError(*problems)
+
+
+def format_problems(
+    configuration: Configuration, traces: TraceSource, form: str | None = None
+) -> list[Problem]:
+    """Formats that do not exist, the flag's own and those of suites."""
+    formats = [AUTO, *traces.formats(), CUSTOM]
+    places = [(suite.form, suite.form_at or Location(suite.path)) for suite in configuration.suites]
+    named = [(form, None), *places]
+    unknown = [
+        Problem(f"unknown format {each!r}", place, suggest(each, formats))
+        for each, place in named
+        if each is not None and each not in formats
+    ]
+    unsaid = [
+        Problem(f"suite `{suite.name}` has no `custom`, which `--format custom` needs", Location(suite.path))
+        for suite in configuration.suites
+        if form == CUSTOM and suite.custom is None
+    ]
+    return unknown + unsaid

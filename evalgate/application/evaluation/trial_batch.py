@@ -1,0 +1,54 @@
+"""Trials that a worker judged and told, sent as columns: who takes them in looks at none of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.application.documents.trial_documents import trial_of
+from evalgate.models.run.spool import Memory
+from evalgate.models.run.trial_store import TrialStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.run.trial_record import ToldTrial
+    from evalgate.models.run.trial_store import Packed
+
+
+class Block(NamedTuple):
+    """Some trials, in the order in which their records were read.
+
+    Their owners are numbers in `scenarios`: places in the suite, with the id of the records.
+    """
+
+    scenarios: Sequence[tuple[int, str | None]]
+    trials: Packed
+
+
+class BlockWriter:
+    """Gathers the trials of a block."""
+
+    def __init__(self) -> None:
+        self._scenarios: dict[tuple[int, str | None], int] = {}
+        self._store = TrialStore(Memory(), trial_of, sys.maxsize)
+
+    def add(
+        self,
+        scenario: tuple[int, str | None],
+        told: ToldTrial,
+        recorded: int | None,
+        started_at: str | None,
+    ) -> None:
+        """One more trial."""
+        owner = self._scenarios.setdefault(scenario, len(self._scenarios))
+        self._store.take(told, owner, recorded, started_at)
+
+    def row(self) -> tuple[Any, ...]:
+        """The block as `marshal` takes it; Block makes it again."""
+        return tuple(Block(tuple(self._scenarios), self._store.packed()))
+
+
+def is_block(row: Sequence[Any]) -> bool:
+    """Whether what a worker sent are many trials, and not one record, which has three parts."""
+    return len(row) == len(Block._fields)

@@ -1,0 +1,34 @@
+"""What the checks of many trials find together, judged once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalgate.models.run.run import Together
+
+    Key = tuple[float | int, ...]
+
+MOST_ROWS = 10_000
+"""Rows of results that are kept because trials may share them: a trial has one of each check."""
+
+
+class Known:
+    """Results that trials share, by the threshold they are held against and the identity of each row."""
+
+    __slots__ = ("_results", "_rows")
+
+    def __init__(self) -> None:
+        self._results: dict[Key, Together] = {}
+        self._rows = 0
+
+    def get(self, key: Key) -> Together | None:
+        """The results of a trial that had the same rows; they are kept, so no others have their identity."""
+        return self._results.get(key)
+
+    def keep(self, key: Key, found: Together) -> None:
+        """Keeps results that others may share, while there is room."""
+        if self._rows < MOST_ROWS and all(row.is_shared for row in found.assertions):
+            found.is_shared = True
+            self._results[key] = found
+            self._rows += len(found.assertions)

@@ -1,0 +1,4 @@
+"""Goldens and regression suites in the store.
+
+Entry points: `stored_goldens`, `golden_import`, `golden_from_trace`, `evaluation_export`.
+"""

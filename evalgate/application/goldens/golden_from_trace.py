@@ -1,0 +1,68 @@
+"""A golden conversation out of a good trace: what was said, which tools were used, what was refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.errors import Problem, SettingError
+from evalgate.measures.redaction.redact import redact
+from evalgate.measures.text.refusals import refuses
+from evalgate.models.run.golden import Golden
+from evalgate.scoring.golden.refusals import REFUSE
+from evalgate.scoring.golden.turns import turns_of
+from evalgate.suite.schema.golden_file import MAX_DUE, MAX_MESSAGE, MAX_TURNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.models.trace.trace import Trace
+    from evalgate.scoring.golden.turns import ActualTurn
+
+UNNAMED = "give the golden an id: --id NAME"
+
+
+def golden_from_trace(trace: Trace, golden_id: str | None = None, *, creator: str | None = None) -> Golden:
+    """The golden that demands what the trace shows; without `golden_id` it has the trace's scenario id.
+
+    Secrets are taken out. Raises SettingError for a trace without an id or without words, or with more than a
+    golden holds.
+    """
+    id_ = golden_id or trace.scenario_id
+    if not id_ or "*" in id_:
+        raise SettingError(Problem("the trace names no scenario", None, UNNAMED))
+    turns = turns_of(trace)
+    said = [turn.user or "" for turn in turns]
+    answers = [turn.response or "" for turn in turns]
+    if not any(said) and not any(answers):
+        raise SettingError(Problem(f"the trace of `{id_}` holds no words of a user or an agent"))
+    if len(turns) > MAX_TURNS or max(map(len, (*said, *answers))) > MAX_MESSAGE:
+        bound = f"{MAX_TURNS:,} turns of {MAX_MESSAGE:,} characters"
+        raise SettingError(Problem(f"the trace of `{id_}` holds more than a golden may: {bound}"))
+    return Golden(
+        id=id_,
+        title=redact(next(filter(None, said), id_))[:100],
+        conversation_id=trace.conversation_id,
+        required_tool_usage=tuple(_used(turns))[:MAX_DUE],
+        required_refusal=tuple(_refused(turns))[:MAX_DUE],
+        user_messages=tuple(map(redact, said)),
+        golden_responses=tuple(map(redact, answers)),
+        creator=creator,
+    )
+
+
+def _used(turns: Sequence[ActualTurn]) -> Iterator[str]:
+    """Every call that did not fail, by its tool's name, in its turn."""
+    for number, turn in enumerate(turns):
+        for call in turn.calls:
+            if call["status"] != "error":
+                yield _due(call["name"], number, len(turns))
+
+
+def _refused(turns: Sequence[ActualTurn]) -> Iterator[str]:
+    for number, turn in enumerate(turns):
+        if turn.response and refuses(turn.response):
+            yield _due(REFUSE, number, len(turns))
+
+
+def _due(word: str, number: int, turns: int) -> str:
+    return f"{word[:190]}@{number + 1}" if turns > 1 else word[:200]

@@ -1,0 +1,74 @@
+"""Goldens out of what others wrote: files of goldens, and eval sets of what an agent is expected to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.goldens.golden_from_trace import golden_from_trace
+from evalgate.declarations import refusal
+from evalgate.errors import SuiteError
+from evalgate.evaluators.core.field_problems import flaws_of
+from evalgate.records import replace
+from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.goldens.golden_rules import due_flaws, golden_of
+from evalgate.suite.schema.golden_file import GoldenEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.evaluators.core.field_problems import Path
+    from evalgate.models.run.golden import Golden
+    from evalgate.models.trace.trace import Trace
+    from evalgate.suite.diagnostics import Document
+
+ITEMS = "goldens"
+
+
+def goldens_in(documents: Iterable[Document]) -> list[Golden]:
+    """The goldens that documents write down: one, a list of them, or a mapping with `goldens`.
+
+    What says how to judge them in a suite is checked and left behind. Raises SuiteError with every mistake.
+    """
+    mistakes = Mistakes()
+    found: list[Golden] = []
+    for document in documents:
+        for path, value in _values(document.value):
+            golden = _golden(document, path, value, mistakes)
+            if golden is not None:
+                found.append(golden)
+    if mistakes.problems:
+        raise SuiteError(*mistakes.problems)
+    return found
+
+
+def expected_goldens(traces: Sequence[Trace], *, creator: str | None = None) -> list[Golden]:
+    """The goldens of an eval set's cases; one without a name is called by its number."""
+    return [
+        replace(
+            golden_from_trace(trace, trace.scenario_id or f"case-{number}", creator=creator),
+            tags=tuple(tag for tag in trace.tags if tag != "expected"),
+        )
+        for number, trace in enumerate(traces, 1)
+    ]
+
+
+def _values(value: Any) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict) and set(value) == {ITEMS} and isinstance(value[ITEMS], list):
+        yield from (((ITEMS, number), each) for number, each in enumerate(value[ITEMS]))
+    elif isinstance(value, list):
+        yield from (((number,), each) for number, each in enumerate(value))
+    else:
+        yield (), value
+
+
+def _golden(document: Document, path: Path, value: Any, mistakes: Mistakes) -> Golden | None:
+    try:
+        entry = GoldenEntry.model_validate(value)
+    except refusal() as error:
+        for flaw in flaws_of(error, GoldenEntry):
+            mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
+        return None
+    golden = golden_of(entry)
+    for flaw in due_flaws(golden):
+        mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
+    return golden

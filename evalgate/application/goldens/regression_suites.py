@@ -1,0 +1,88 @@
+"""Regression suites on their way into the store, and the goldens that they name."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.goldens.stored_goldens import can_be_seen, unknown_golden
+from evalgate.errors import Problem, SettingError
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.ports.store import EVERYTHING
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.models.run.golden import Golden
+    from evalgate.ports.store import Goldens, RegressionSuites, Store
+
+MAX_NAME, MAX_TEXT, MOST_ITEMS = 200, 10_000, 1_000
+MOST_ISSUES = 1_000_000
+
+
+def checked_fields(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a suite as they may be stored; raises SettingError for what can't be meant."""
+    for name, value in said.items():
+        texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
+        most = MAX_TEXT if name == "description" else MAX_NAME
+        if len(texts) > MOST_ITEMS or any(len(text) > most for text in texts):
+            raise SettingError(f"the {name.replace('_', ' ')} of a suite are at most {most:,} characters")
+        if any(not text.strip() for text in texts) and name != "description":
+            raise SettingError(f"an empty text is no {name.replace('_', ' ')}")
+    score, issues = said.get("passing_score", 0.0), said.get("critical_issue_threshold", 0)
+    if not (isfinite(score) and 0 <= score <= 1):
+        raise SettingError(f"--passing-score is a number from 0 to 1, not {score:g}")
+    if not 0 <= issues <= MOST_ISSUES:
+        raise SettingError(f"--critical-issues is a whole number from 0 on, not {issues}")
+    return dict(said)
+
+
+def add_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSuite:
+    """Stores a new one; raises SettingError where it names no goldens, or one that is not stored."""
+    if not 0 < len(name.strip()) <= MAX_NAME:
+        raise SettingError(f"the name of a suite has 1 to {MAX_NAME} characters")
+    if not can_be_seen(name):
+        raise SettingError(f"the name {name!a} holds what nobody sees")
+    return store.suites.create(_checked(RegressionSuite(name, **said), store.goldens))
+
+
+def change_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSuite:
+    """Replaces the fields that were said; raises SettingError as `add_suite` does."""
+    if not said:
+        hint = "see evalgate goldens suite update --help"
+        raise SettingError(Problem("nothing to change was said", None, hint))
+    return store.suites.update(_checked(replace(stored_suite(name, store.suites), **said), store.goldens))
+
+
+def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
+    """The regression suite of that name; raises SettingError, naming one like it."""
+    found = store.get(name)
+    if found is None:
+        raise SettingError(unknown_suite(name, store))
+    return found
+
+
+def unknown_suite(name: str, store: RegressionSuites) -> Problem:
+    """That there is none of that name, and which was meant."""
+    names = [suite.name for suite in store.list(EVERYTHING)]
+    hint = suggest(name, names) if names else "it has none; `evalgate goldens suite add` stores one"
+    return Problem(f"the store has no regression suite `{name}`", None, hint)
+
+
+def goldens_of(suite: RegressionSuite, store: Goldens) -> Sequence[Golden]:
+    """The goldens that a suite names, as they are stored now."""
+    return store.chosen(suite.golden_ids, suite.golden_tags, suite.golden_intents)
+
+
+def _checked(suite: RegressionSuite, store: Goldens) -> RegressionSuite:
+    if not (suite.golden_ids or suite.golden_tags or suite.golden_intents):
+        hint = "give --golden, --tag or --intent"
+        raise SettingError(Problem("a regression suite names goldens", None, hint))
+    known = set(store.ids()) if suite.golden_ids else set()
+    lacking = [id_ for id_ in suite.golden_ids if id_ not in known]
+    if lacking:
+        raise SettingError(*(unknown_golden(id_, store) for id_ in lacking))
+    return replace(suite, description=redact(suite.description), tags=tuple(map(redact, suite.tags)))

@@ -1,0 +1,108 @@
+"""Goldens and feedback on their way into the store, and out of it by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.errors import Problem, SettingError
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.measures.redaction.redact import redact
+from evalgate.measures.text.plain_text import visible
+from evalgate.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.goldens.feedback import Feedback
+    from evalgate.models.run.golden import Golden
+    from evalgate.ports.store import Goldens, Store
+
+
+class Kept(NamedTuple):
+    """How many goldens were new, changed, or stored already as they are."""
+
+    created: int
+    updated: int
+    unchanged: int
+
+
+def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
+    """Stores new ones, all or none; raises SettingError where an id is taken."""
+    clean = _distinct(goldens)
+    taken = [golden.id for golden in clean if store.get(golden.id) is not None]
+    if taken:
+        hint = "`goldens update` changes it, `goldens import` takes newer ones in"
+        raise SettingError(*(Problem(f"golden `{id_}` is stored already", None, hint) for id_ in taken))
+    for golden in clean:
+        store.create(golden)
+
+
+def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> Kept:
+    """Stores new ones, and updates those that say something else than what is stored."""
+    counts = [0, 0, 0]
+    for golden in _distinct(goldens):
+        before = store.get(golden.id)
+        now = store.keep(golden)
+        counts[0 if before is None else 1 if now.version != before.version else 2] += 1
+    return Kept(*counts)
+
+
+def stored_golden(golden_id: str, store: Goldens) -> Golden:
+    """The golden of that id; raises SettingError, naming one like it."""
+    found = store.get(golden_id)
+    if found is None:
+        raise SettingError(unknown_golden(golden_id, store))
+    return found
+
+
+def unknown_golden(golden_id: str, store: Goldens) -> Problem:
+    """That there is none of that id, and which was meant."""
+    ids = store.ids()
+    hint = suggest(golden_id, ids) if ids else "it has none; `evalgate goldens add` stores one"
+    return Problem(f"the store has no golden `{golden_id}`", None, hint)
+
+
+def add_feedback(said: Feedback, store: Store) -> Feedback:
+    """Stores it without secrets; raises SettingError for a golden that is not stored."""
+    if said.golden_id is not None:
+        stored_golden(said.golden_id, store.goldens)
+    clean = replace(said, comment=redact(said.comment), issues=_redacted(said.issues))
+    return store.feedback.create(clean)
+
+
+def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
+    """The goldens without secrets; raises SettingError where two have one id, or an id can't be seen."""
+    unseen = [golden.id for golden in goldens if not can_be_seen(golden.id)]
+    if unseen:
+        raise SettingError(*(Problem(f"the id {id_!a} holds what nobody sees") for id_ in unseen))
+    counts = Counter(golden.id for golden in goldens)
+    twice = [id_ for id_, count in counts.items() if count > 1]
+    if twice:
+        raise SettingError(*(Problem(f"two goldens have the id `{id_}`") for id_ in twice))
+    return [without_secrets(golden) for golden in goldens]
+
+
+def can_be_seen(golden_id: str) -> bool:
+    """Whether an id is on a screen what it is in the store: no controls, nothing invisible, not blank."""
+    return bool(golden_id.strip()) and visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
+
+
+def without_secrets(golden: Golden) -> Golden:
+    """The golden as it is stored: what reads like a secret is taken out of every text."""
+    return replace(
+        golden,
+        title=redact(golden.title),
+        description=redact(golden.description),
+        secondary_stances=_redacted(golden.secondary_stances),
+        required_memory_recall=_redacted(golden.required_memory_recall),
+        required_tool_usage=_redacted(golden.required_tool_usage),
+        required_refusal=_redacted(golden.required_refusal),
+        user_messages=_redacted(golden.user_messages),
+        golden_responses=_redacted(golden.golden_responses),
+        tags=_redacted(golden.tags),
+    )
+
+
+def _redacted(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(redact, texts))

@@ -1,0 +1,180 @@
+"""A finished run as a store keeps it: a row for the run, each suite and scenario, and all of its results.
+
+Everything is taken from the results document, whose texts are redacted and bounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from math import fsum
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from evalgate.application.documents.golden_documents import issues_in
+from evalgate.gate.comparison.scenario_outcome import VERDICTS
+from evalgate.measures.numeric.means import DIGITS, mean_amount
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.evaluation import SEVERITIES
+from evalgate.models.run.run import NOT_EVALUATED
+from evalgate.models.store.stored_run import RunFacts, RunIssues, RunTotals, ScenarioRow, StoredRun, SuiteRow
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from evalgate.models.comparison.comparison import ChangeKind
+    from evalgate.models.comparison.decision import GateVerdict
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc, SummaryDoc
+    from evalgate.models.run.run import Verdict
+
+COUNTED = ("commit", "verdict", "exit_code", "report_only", "summary", "suites", "removed", "unclaimed")
+"""What makes two documents the same run: not when it was made, nor how old its baseline or approvals were."""
+KINDS = frozenset({"unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"})
+ID_LENGTH = 32
+MOST_ISSUES = 10
+"""The gravest issues of goldens that are kept beside their counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a run's results do not say of it. `history_branch` is the one it is told of, None for all.
+
+    `is_approved_by_store`: whether approvals that the store holds count in it.
+    """
+
+    branch: str | None = None
+    run_id: str | None = None  # of the workflow run that it was a part of
+    pull_request: int | None = None
+    url: str | None = None
+    history_branch: str | None = None
+    is_approved_by_store: bool = True
+
+
+def stored_run(
+    results: ResultsDoc, content: bytes, around: Circumstances, started: datetime, completed: datetime
+) -> StoredRun:
+    """The run; `content` is its document as written."""
+    summary = results["summary"]
+    suites = results["suites"]
+    facts = RunFacts(
+        run_identity(results, around.run_id),
+        tuple(suite["suite"] for suite in suites),
+        cast("GateVerdict", results["verdict"]),
+        results["exit_code"],
+        started,
+        completed,
+        max(0, round((completed - started).total_seconds() * 1000)),
+        branch=around.branch,
+        commit=results["commit"],
+        pull_request=around.pull_request,
+        url=around.url,
+        report_only=results["report_only"],
+        totals=_totals(suites, summary),
+        score=summary and summary["score"],
+        pass_rate=summary and summary["pass_rate"],
+        cost_usd=summary and summary["cost_usd"],
+        total_tokens=summary and summary["total_tokens"],
+        latency_p50_s=summary and summary["latency_p50_s"],
+        latency_p95_s=summary and summary["latency_p95_s"],
+        issues=_issues(suites),
+    )
+    scenarios = [_scenario_row(suite["suite"], each) for suite in suites for each in suite["scenarios"]]
+    return StoredRun(facts, tuple(map(_suite_row, suites)), tuple(scenarios), content)
+
+
+def run_identity(results: ResultsDoc, run_id: str | None) -> str:
+    """The same for the same results of the same workflow run, which are then stored once."""
+    counted = {name: dict(results)[name] for name in COUNTED}
+    content = orjson.dumps([run_id, counted], default=list, option=orjson.OPT_SORT_KEYS)  # of trials
+    return hashlib.sha256(content).hexdigest()[:ID_LENGTH]
+
+
+def _totals(suites: Iterable[SuiteDoc], summary: SummaryDoc | None) -> RunTotals:
+    verdicts = [each["verdict"] for suite in suites for each in suite["scenarios"]]
+    evaluated = sum(verdict not in NOT_EVALUATED for verdict in verdicts)
+    passed = verdicts.count("PASS")
+    if summary is None:
+        return RunTotals(evaluated, passed, evaluated - passed)
+    worse = summary["regressions"]
+    return RunTotals(
+        *(evaluated, passed, evaluated - passed, summary["score"]),
+        *(worse, summary["improvements"], worse),
+    )
+
+
+def _issues(suites: Iterable[SuiteDoc]) -> RunIssues:
+    """What was found wrong with goldens, counted, and the gravest of it."""
+    found = [
+        issue
+        for suite in suites
+        for each in suite["scenarios"]
+        if (golden := each.get("golden")) is not None
+        for issue in issues_in(golden["issues"])
+    ]
+    if not found:
+        return RunIssues()
+    worst = sorted(found, key=lambda issue: -SEVERITIES.index(issue.severity))
+    return RunIssues(
+        Counter(issue.category for issue in found),
+        Counter(issue.severity for issue in found),
+        tuple(worst[:MOST_ISSUES]),
+    )
+
+
+def _suite_row(suite: SuiteDoc) -> SuiteRow:
+    figures: Mapping[str, Any] = suite.get("figures") or {}
+    tokens = figures.get("total_tokens")
+    return SuiteRow(
+        suite["suite"],
+        cast("GateVerdict", suite["verdict"]),
+        suite["score"],
+        figures.get("pass_rate"),
+        figures.get("cost_usd"),
+        None if tokens is None else int(tokens),
+        figures.get("latency_p50_s"),
+        figures.get("latency_p95_s"),
+        _means([_dimensions(each) for each in suite["scenarios"]]),
+    )
+
+
+def _scenario_row(suite: str, scenario: ScenarioDoc) -> ScenarioRow:
+    trials, change, verdict = scenario["trials"], scenario["change"], scenario["verdict"]
+    return ScenarioRow(
+        ScenarioKey(suite, scenario["id"], scenario["variant"]),
+        cast("Verdict", verdict) if verdict in VERDICTS else "NOT_EVALUABLE",
+        scenario["score"],
+        len(trials),
+        sum(trial["status"] == "passed" for trial in trials),
+        scenario["pass_rate"],
+        _dimensions(scenario),
+        mean_amount([trial["cost_usd"] for trial in trials]),
+        mean_amount([trial["latency_seconds"] for trial in trials]),
+        mean_amount([trial["total_tokens"] for trial in trials]),
+        cast("ChangeKind", change["kind"]) if change and change["kind"] in KINDS else None,
+        trials[0]["trace"]["sha256"] if trials else None,
+        quarantined=bool(scenario.get("quarantined")),
+    )
+
+
+def _dimensions(scenario: ScenarioDoc) -> dict[str, float | None]:
+    """The score of each dimension that the document has, None where it could not be judged."""
+    return {name: _score(told) for name, told in (scenario["dimensions"] or {}).items()}
+
+
+def _score(told: Any) -> float | None:
+    score = told.get("score") if isinstance(told, dict) else told
+    return float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
+
+
+def _means(scenarios: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """The mean of each dimension over the scenarios in which it was judged."""
+    names = dict.fromkeys(name for each in scenarios for name in each)
+    return {name: _mean([each.get(name) for each in scenarios]) for name in names}
+
+
+def _mean(scores: Iterable[float | None]) -> float | None:
+    known = [score for score in scores if score is not None]
+    return round(fsum(known) / len(known), DIGITS) if known else None

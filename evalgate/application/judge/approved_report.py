@@ -1,0 +1,100 @@
+"""A finished run decided anew, with what people have approved since; nothing is judged again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from evalgate.application.approvals.consented_failures import granted
+from evalgate.application.documents.finished_changes import changes_of
+from evalgate.application.documents.run_documents import run_of
+from evalgate.application.documents.untrusted_report import report_of, written
+from evalgate.application.messages.request import ApprovedReport
+from evalgate.gate.decision.approvals import rule_on
+from evalgate.gate.decision.decide import with_approved
+from evalgate.models.approvals.approval import Approvals
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.decision import Decision, Reason
+from evalgate.reporting.markdown.heading import heading
+from evalgate.reporting.results.approvals_doc import approval_doc
+from evalgate.reporting.results.results_parts import reason_doc
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+    from datetime import date
+
+    from evalgate.application.messages.request import Form
+    from evalgate.models.approvals.approval import Approval, Ruling
+    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.comparison.decision import GateVerdict
+    from evalgate.models.results.results import ReasonDoc, ResultsDoc
+    from evalgate.models.results.results_approvals import ApprovalDoc
+
+NOTE = "note"
+
+
+def approve_report(
+    content: bytes,
+    run: TriggeringRun,
+    consents: Sequence[Consent],
+    form: Form,
+    notes: Sequence[str],
+    today: date,
+) -> ApprovedReport:
+    """The report of the run with these consents; raises SettingError or OverLimit for what is no report."""
+    results = report_of(content, run.head_sha)
+    given = granted(consents)
+    rulings = decide_anew(results, given.approvals, today)
+    said = [f"{consent.label} approves nothing: {why}" for consent, why in given.refused]
+    results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *said)]
+    refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in given.refused)
+    told = [approval_doc(ruling) for ruling in rulings]
+    return ApprovedReport(written(results, run, form), heading(results).text, told, refused)
+
+
+def decide_anew(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[Ruling]:
+    """Changes the document to what it would be, had these approvals counted when the run was judged.
+
+    What comments approved then is looked at again; what files did stays as it was ruled.
+    """
+    run, changes = run_of(results), changes_of(results)
+    rulings = rule_on(run, changes, Approvals(tuple(approvals)), today)
+    before = Decision(
+        cast("GateVerdict", results["verdict"]),
+        results["exit_code"],
+        [_reason(reason) for reason in results["reasons"]],
+        results["report_only"],
+    )
+    decision = with_approved(run, before, rulings.approved)
+    kept = [each for each in results["approvals"] if not _is_of_comment(each)]
+    results["approvals"] = [*kept, *map(approval_doc, rulings.told)]
+    results["verdict"], results["exit_code"] = decision.verdict, decision.exit_code
+    results["reasons"] = [reason_doc(reason) for reason in decision.reasons]
+    for suite in results["suites"]:
+        suite["verdict"] = decision.suite_verdicts[suite["suite"]]
+    _flag(results, rulings.approved)
+    return rulings.told
+
+
+def _flag(results: ResultsDoc, approved: Container[ScenarioKey]) -> None:
+    for suite in results["suites"]:
+        for scenario in suite["scenarios"]:
+            change = scenario["change"]
+            key = ScenarioKey(suite["suite"], scenario["id"], scenario["variant"])
+            if change is not None and key in approved and "approved" not in change["flags"]:
+                change["flags"].append("approved")
+
+
+def _reason(document: ReasonDoc) -> Reason:
+    return Reason(
+        document["code"],
+        document["message"],
+        document.get("suite"),
+        document.get("scenario"),
+        document.get("variant"),
+    )
+
+
+def _is_of_comment(approval: ApprovalDoc) -> bool:
+    origin = approval.get("provenance")
+    return origin is not None and origin["source"] == "comment"

@@ -1,0 +1,238 @@
+"""Today's rules over past runs: which of them would have been blocked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.application.comparison.policies import policies_of
+from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.errors import Problem, SettingError
+from evalgate.gate.comparison.compare import compare
+from evalgate.gate.comparison.scenario_outcome import standings_of_run
+from evalgate.gate.decision.decide import decide
+from evalgate.models.comparison.backtest import Backtest, PastRun
+from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
+from evalgate.models.run.run import Run
+from evalgate.models.trace.trace import Trace
+from evalgate.records import dataclass, replace
+from evalgate.reporting.results.standings import earlier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from evalgate.application.comparison.policies import Policies
+    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.decision import Decision
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.ports import Baseline, BaselineFiles, PriceTable, Progress, SuiteSource
+    from evalgate.suite.models import Configuration, Suite
+
+    StoredTraces = Callable[[Iterable[bytes], str], Iterator[TraceRecord]]
+    Place = tuple[str, int | None, int | None]
+
+MOST_RUNS = 1_000
+NO_TRACES = "give baseline.zip files: a results.json keeps no traces"
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestTools:
+    """What a backtest works with; `stored` reads the lines of a baseline's traces."""
+
+    suites: SuiteSource
+    baselines: BaselineFiles
+    stored: StoredTraces
+    progress: Progress
+    prices: PriceTable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """A past run under today's rules, for the run after it to be compared with."""
+
+    path: str
+    document: ResultsDoc
+    run: Run
+
+
+def backtest(
+    configs: Sequence[str], paths: Sequence[str], fail_on: Sequence[str] | None, tools: BacktestTools
+) -> Backtest:
+    """Every run judged anew, oldest first, each compared with the one before it under the same rules.
+
+    A scenario of which a run knows nothing does not count there. Freshness, approvals and quarantine are of
+    their day and left out. Raises InvalidInput for a run that can't be read or keeps no traces.
+    """
+    configuration = tools.suites.load(configs)
+    policies = policies_of(configuration, fail_on)
+    if len(paths) > MOST_RUNS:
+        raise SettingError(f"{len(paths):,} runs, a backtest takes {MOST_RUNS:,}")
+    past: _Past | None = None
+    told: list[PastRun] = []
+    for path in _oldest_first(paths, tools.baselines):
+        baseline = tools.baselines.load(path, whole=False)
+        left_out = _left_out(baseline, path)
+        if left_out:
+            told.append(_incomplete(path, baseline.results, left_out))
+            continue
+        run, unknown = _known_part(_judged_anew(configuration, path, baseline, past, tools), baseline.results)
+        told.append(_decided(path, baseline.results, run, unknown, past, policies))
+        past = _Past(path, baseline.results, run)
+        tools.progress.advance("runs")
+    return Backtest(told, _most_blocking(told))
+
+
+def _oldest_first(paths: Sequence[str], baselines: BaselineFiles) -> list[str]:
+    moments = {path: baselines.load(path, whole=False).results["created_at"] for path in paths}
+    return sorted(moments, key=lambda path: (moments[path], path))
+
+
+def _left_out(baseline: Baseline, path: str) -> int:
+    """How many traces the run did not keep; raises where it kept none by design."""
+    if baseline.manifest is None:
+        raise SettingError(Problem(f"{path} keeps no traces", None, NO_TRACES))
+    found = baseline.manifest.get("traces")
+    counts = found if isinstance(found, dict) else {}
+    kept, left_out = (_count(counts.get(name)) for name in ("kept", "left_out"))
+    if not kept and not left_out and any(_places(baseline.results).values()):
+        raise SettingError(Problem(f"{path} keeps no traces", None, "run without --no-baseline-zip"))
+    return left_out
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _judged_anew(
+    configuration: Configuration, path: str, baseline: Baseline, past: _Past | None, tools: BacktestTools
+) -> Run:
+    choice = TraceChoice(earlier=Earlier(earlier_of(past.document) if past else None), prices=tools.prices)
+    places = _places(baseline.results)
+    whole = Run([])
+    for suite in configuration.suites:
+        source = _OfSuite(lambda: tools.stored(tools.baselines.traces(path), path), places.get(suite.name))
+        alone = replace(configuration, suites=[_reading_all(suite)])
+        run = evaluate(alone, source, choice, tools.progress, keep=_drop)
+        whole.suites += run.suites
+    return whole
+
+
+def _reading_all(suite: Suite) -> Suite:
+    """The suite without files of its own: what it reads is what the past run kept."""
+    return replace(suite, traces=("*",), form="auto")
+
+
+def _drop(_: Trace) -> None:
+    """Nothing is kept."""
+
+
+class _OfSuite:
+    """Implements `TraceSource` with what a past run read for one suite; with all where it had no such one."""
+
+    def __init__(self, traces: Callable[[], Iterator[TraceRecord]], places: Collection[Place] | None) -> None:
+        self._traces = traces
+        self._places = places
+
+    def read(self, _patterns: Sequence[str], _base: str, _form: object) -> Iterator[TraceRecord]:
+        """The traces, whatever patterns say."""
+        for record in self._traces():
+            source = record.source
+            place = source.path, source.line, source.record
+            if self._places is None or not isinstance(record, Trace) or place in self._places:
+                yield record
+
+    def formats(self) -> Sequence[str]:
+        """None has to be named."""
+        return ()
+
+
+def _places(document: ResultsDoc) -> dict[str, set[Place]]:
+    """Where the run read the traces of each of its suites."""
+    found: dict[str, set[Place]] = {}
+    for suite in document["suites"]:
+        traces = [trial["trace"] for scenario in suite["scenarios"] for trial in scenario["trials"]]
+        found[suite["suite"]] = {(trace["path"], trace["line"], trace["record"]) for trace in traces}
+    for trace in document["unclaimed"]:
+        found.setdefault(trace["suite"], set()).add((trace["path"], trace["line"], trace["record"]))
+    return found
+
+
+def _keys(document: ResultsDoc) -> set[ScenarioKey]:
+    return {
+        ScenarioKey(suite["suite"], each["id"], each["variant"])
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+    }
+
+
+def _known_part(run: Run, document: ResultsDoc) -> tuple[Run, int]:
+    """The run without scenarios of which it knows nothing, and how many those are."""
+    known, unknown = _keys(document), 0
+    for suite in run.suites:
+        kept = [
+            scenario
+            for scenario in suite.scenarios
+            if scenario.verdict != "MISSING"
+            or ScenarioKey(suite.name, scenario.id, scenario.variant) in known
+        ]
+        unknown += len(suite.scenarios) - len(kept)
+        suite.scenarios = kept
+    return run, unknown
+
+
+def _decided(
+    path: str, document: ResultsDoc, run: Run, unknown: int, past: _Past | None, policies: Policies
+) -> PastRun:
+    decision = _decision(run, past, policies)
+    return PastRun(
+        path,
+        document["created_at"],
+        document["commit"],
+        document["verdict"],
+        decision.verdict,
+        decision.reasons,
+        sum(len(suite.scenarios) for suite in run.suites),
+        unknown=unknown,
+        compared_with=past.path if past else None,
+    )
+
+
+def _decision(run: Run, past: _Past | None, policies: Policies) -> Decision:
+    comparison: Comparison | None = None
+    if past is not None:
+        rules = {name: policy.regression for name, policy in policies.suites.items()}
+        comparison = compare(standings_of_run(run), standings_of_run(past.run), rules)
+    info = BaselineInfo("given", path=past.path if past else None)
+    return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
+
+
+def _incomplete(path: str, document: ResultsDoc, left_out: int) -> PastRun:
+    return PastRun(
+        path,
+        document["created_at"],
+        document["commit"],
+        document["verdict"],
+        "cannot_judge",
+        [],
+        0,
+        incomplete=left_out,
+    )
+
+
+def _most_blocking(runs: Iterable[PastRun]) -> list[tuple[ScenarioKey, int]]:
+    """Scenarios by how many runs they would have blocked."""
+    counts: Counter[ScenarioKey] = Counter()
+    for run in runs:
+        if run.is_blocked:
+            counts.update(
+                {
+                    ScenarioKey(reason.suite, reason.scenario, reason.variant)
+                    for reason in run.reasons
+                    if reason.suite is not None and reason.scenario is not None
+                }
+            )
+    return sorted(
+        counts.items(), key=lambda each: (-each[1], each[0].suite, each[0].id, each[0].variant or "")
+    )

@@ -1,0 +1,39 @@
+"""Traces judged here, or by workers where there are enough of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.application.evaluation.evaluate import evaluate
+
+if TYPE_CHECKING:
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.application.messages.tools import Tools
+    from evalgate.models.run.run import Run
+    from evalgate.ports import TraceSpool
+    from evalgate.suite.models import Configuration
+
+
+def evaluated(
+    configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
+) -> Run:
+    """The run; who judged it makes no difference to what is found."""
+    if tools.shards is not None:
+        from evalgate.application.parallel.shard_merge import merged
+
+        return merged(configuration, tools, choice, spool, tools.shards)
+    chosen = [choice.of(suite)[:2] for suite in configuration.suites]
+    workshop = None if tools.workshops is None else tools.workshops.open(chosen)
+    if workshop is None:
+        return evaluate(
+            configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add
+        )
+    from evalgate.application.parallel.batch_judge import BatchJudge
+    from evalgate.application.parallel.batched_evaluation import evaluate_in_batches
+
+    source, engine, line_of = workshop
+    try:
+        engine.begin(BatchJudge(configuration, choice, source, line_of))
+        return evaluate_in_batches(configuration, source, choice, tools.progress, engine, spool)
+    finally:
+        engine.close()

@@ -1,0 +1,196 @@
+"""JSON Schemas of the documents people write and read, made from the types that read them."""
+
+from __future__ import annotations
+
+from collections import abc
+from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+
+from evalgate.errors import SettingError
+from evalgate.evaluators.core.operators import ALIASES, OPERATORS
+from evalgate.evaluators.core.registry import KINDS, evaluator_class, own_kinds
+from evalgate.evaluators.core.shorthands import DEFAULT_PATH
+from evalgate.models.trace.trace_schema import trace_schema
+from evalgate.suite.scheduled_tool import TIMING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
+ASSERTION = {"$ref": "#/$defs/assertion"}
+
+
+def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
+    """The schema of one document: suite, project, trace or results; `with_own` adds own evaluators.
+
+    Raises SettingError for an own evaluator that no JSON Schema can describe.
+    """
+    made = _MAKERS[kind](own_kinds() if with_own else ())
+    return {"$schema": DRAFT, "title": f"EvalGate {kind}", **made}
+
+
+def _suite(own: Sequence[str]) -> dict[str, Any]:
+    from evalgate.suite.schema.suite_file import SuiteFile
+
+    return _with_assertions(_with_goldens(SuiteFile.model_json_schema()), own)
+
+
+def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
+    """What goldens may say is open in the model, since it is read only where a suite has any."""
+    from evalgate.suite.schema.golden_file import (
+        GoldenEntry,
+        GoldenFilesEntry,
+        GoldenSettings,
+        GoldenStoreEntry,
+    )
+
+    shared = made.setdefault("$defs", {})
+    for model in (GoldenEntry, GoldenFilesEntry, GoldenStoreEntry, GoldenSettings):
+        found = model.model_json_schema()
+        shared.update(found.pop("$defs", {}))
+        shared[model.__name__] = found
+    forms = [{"$ref": f"#/$defs/{name}"} for name in ("GoldenEntry", "GoldenFilesEntry", "GoldenStoreEntry")]
+    made["properties"]["goldens"]["items"] = {"anyOf": forms}
+    made["properties"]["golden"] = {"$ref": "#/$defs/GoldenSettings"}
+    made["anyOf"] = [{"required": ["scenarios"]}, {"required": ["goldens"]}]
+    return made
+
+
+def _project(own: Sequence[str]) -> dict[str, Any]:
+    from evalgate.suite.schema.suite_file import ProjectFile
+
+    return _with_assertions(_with_redact(ProjectFile.model_json_schema()), own)
+
+
+def _with_redact(made: dict[str, Any]) -> dict[str, Any]:
+    """What `redact` may say is open in the model, since it is read only where a project has it."""
+    from evalgate.suite.project_secrets import RedactEntry
+
+    found = RedactEntry.model_json_schema()
+    made.setdefault("$defs", {}).update(found.pop("$defs", {}))
+    made["$defs"]["RedactEntry"] = found
+    made["properties"]["redact"] = {"$ref": "#/$defs/RedactEntry"}
+    return made
+
+
+def _results(_: Sequence[str]) -> dict[str, Any]:
+    from evalgate.models.results.results import ResultsDoc
+
+    return _of_type(ResultsDoc)
+
+
+def _trace(_: Sequence[str]) -> dict[str, Any]:
+    return trace_schema()
+
+
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+def _of_type(kind: Any) -> dict[str, Any]:
+    """The schema of one of our document types: typed mappings, lists, unions and plain values."""
+    if is_typeddict(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        needed = sorted(name for name in kind.__required_keys__ if get_origin(hints[name]) is not NotRequired)
+        fields = {name: _of_type(each) for name, each in get_type_hints(kind).items()}
+        return {"type": "object", "properties": fields, "required": needed}
+    if kind in _SIMPLE:
+        return {"type": _SIMPLE[kind]}
+    arguments = get_args(kind)
+    if get_origin(kind) in {list, abc.Sequence}:
+        return {"type": "array", "items": _of_type(arguments[0])}
+    if get_origin(kind) is dict:
+        return {"type": "object"}
+    if arguments:
+        return {"anyOf": [_of_type(each) for each in arguments]}
+    return {}
+
+
+def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]:
+    """Lists of assertions are open in the model, since the evaluators' own parser reads them."""
+    kinds = [*_kinds(), *(_own_kind(number, name) for number, name in enumerate(own))]
+    shared = made.setdefault("$defs", {})
+    for each in kinds:
+        shared.update(each.pop("$defs", {}))
+    shared["assertion"] = {"anyOf": [*kinds, _params_form(own), _operator_form(), *_groups()]}
+    for definition in (made, *made["$defs"].values()):
+        assertions = definition.get("properties", {}).get("assertions")
+        if assertions is not None:
+            assertions["items"] = ASSERTION
+    return made
+
+
+def _kinds() -> list[dict[str, Any]]:
+    found = [(name, kind.model_json_schema()) for name in KINDS if (kind := evaluator_class(name))]
+    for name, made in found:
+        if name in TIMING:  # the scenario or a variant may name it for them
+            made["required"].remove("tool")
+    return [made for _, made in found]
+
+
+def _own_kind(number: int, name: str) -> dict[str, Any]:
+    """An own type; its definitions get names that no other's have."""
+    found = evaluator_class(name)
+    try:
+        made = found.model_json_schema(ref_template=f"#/$defs/own{number}.{{model}}") if found else {}
+    except Exception as error:  # noqa: BLE001  (a stranger's code: whatever it raises is told)
+        raise SettingError(f"no JSON Schema can be made of {name} ({type(error).__name__})") from None
+    definitions = {f"own{number}.{each}": inner for each, inner in made.pop("$defs", {}).items()}
+    return {**made, "$defs": definitions}
+
+
+def _params_form(own: Sequence[str]) -> dict[str, Any]:
+    """`{type, params: {...}}`: a type's own fields in a mapping; what they may be is not repeated."""
+    return {
+        "type": "object",
+        "description": "A type and its settings, which the evaluator checks.",
+        "properties": {"type": {"enum": [*KINDS, *own]}, "params": {"type": "object"}, **_common()},
+        "required": ["type", "params"],
+    }
+
+
+def _operator_form() -> dict[str, Any]:
+    """`{path, OP: value}`."""
+    names = [*OPERATORS, *ALIASES]
+    return {
+        "type": "object",
+        "description": "An expression over the trace, an operator, a value.",
+        "properties": {
+            "path": {"type": "string", "default": DEFAULT_PATH},
+            **_common(),
+            **{name: {} for name in names},
+        },
+        "oneOf": [{"required": [name]} for name in names],
+        "additionalProperties": False,
+    }
+
+
+def _groups() -> list[dict[str, Any]]:
+    members = {"type": "array", "minItems": 1, "items": ASSERTION}
+    count = {"type": "integer", "minimum": 1}
+    at_least = {"type": "object", "properties": {"k": count, "of": members}, "required": ["k", "of"]}
+    forms: list[dict[str, Any]] = [
+        {"not": ASSERTION},
+        {"all_of": members},
+        {"any_of": members},
+        {"at_least": at_least},
+        {"when": ASSERTION, "then": members},
+    ]
+    return [
+        {
+            "type": "object",
+            "properties": {**form, **_common()},
+            "required": list(form),
+            "additionalProperties": False,
+        }
+        for form in forms
+    ]
+
+
+def _common() -> dict[str, Any]:
+    from evalgate.evaluators.core.evaluator import Settings
+
+    properties = Settings.model_json_schema()["properties"]
+    return {name: properties[name] for name in COMMON}
+
+
+_MAKERS = {"suite": _suite, "project": _project, "results": _results, "trace": _trace}

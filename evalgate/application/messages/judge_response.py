@@ -1,0 +1,155 @@
+"""What a judge in another process answers: made there, and checked here by hand, for it is not trusted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.messages.request import Judgement, Written
+from evalgate.application.messages.response_checks import (
+    LONGEST,
+    MOST,
+    items,
+    maybe_count,
+    maybe_text,
+    parts,
+    record,
+    results_of,
+    text,
+    unfit,
+)
+from evalgate.errors import BugElsewhere, Location, Problem, SettingError
+from evalgate.models.github.annotation import Annotation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.errors import InvalidInput
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.run.chunks import Content
+
+FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif")
+"""What belongs to a judgement beside its baseline."""
+LEVELS = frozenset({"error", "warning", "notice"})
+GONE_BY = (
+    *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
+    *("reasons", "summary", "baseline"),
+)
+"""What of the results everything after the judge goes by; scenarios are in the file."""
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
+PLACE = re.compile(r"[A-Za-z0-9_.<>-]{1,80}:[0-9]{1,6} in [A-Za-z0-9_<>]{1,80}")
+
+# --- made by the judge --------------------------------------------------------
+
+
+def told(judgement: Judgement) -> dict[str, Any]:
+    """A judgement but for its files, which travel beside it, and for its suites, which are in one of them."""
+    return {
+        "results": _without_suites(judgement.results),
+        "heading": judgement.heading,
+        "annotations": [list(each) for each in judgement.annotations[:MOST]],
+        "problems": [_problem(each) for each in judgement.problems[:MOST]],
+        "warnings": [each[:LONGEST] for each in judgement.warnings[:MOST]],
+        "files": list(judgement.files),
+        "baseline": judgement.baseline_zip is not None,
+    }
+
+
+def told_written(written: Written) -> dict[str, Any]:
+    """A report written anew, but for its texts, which travel beside it; of a stranger's words no more."""
+    warnings = [each[:LONGEST] for each in written.warnings[:MOST]]
+    results = {**_without_suites(written.results), "baseline": None, "reasons": []}
+    return {"results": results, "warnings": warnings}
+
+
+def told_refusal(refusal: InvalidInput) -> dict[str, Any]:
+    """Input that can't be used."""
+    return {"refused": [_problem(each) for each in refusal.problems[:MOST]]}
+
+
+def told_bug(kind: str, places: Sequence[str]) -> dict[str, Any]:
+    """A bug of ours, and where it lies."""
+    return {"bug": kind, "places": list(places)}
+
+
+def _without_suites(results: ResultsDoc) -> dict[str, Any]:
+    whole = dict(results)
+    left = {name: list[Any]() for name in ("suites", "removed", "unclaimed", "warnings", "approvals")}
+    return {**{name: whole[name] for name in GONE_BY}, **left, "command": None}
+
+
+def _problem(problem: Problem) -> list[Any]:
+    place = list(problem.location) if problem.location else None
+    return [problem.message[:LONGEST], place, problem.hint and problem.hint[:LONGEST]]
+
+
+# --- read by who asked --------------------------------------------------------
+
+
+def judgement_of(
+    answer: Any, file: Callable[[str], Content | None], *, baseline_zip: str | None, report_only: bool
+) -> Judgement:
+    """The judgement that an answer tells of.
+
+    Raises SettingError for input that can't be used, BugElsewhere for a bug and what is no answer of ours.
+    """
+    answer = _usable(answer)
+    results = results_of(answer.get("results"), report_only=report_only)
+    names = [name for name in items(answer, "files") if name in FILES]
+    files = {name: content for name in names if (content := file(name)) is not None}
+    if "results.json" not in files:
+        raise unfit("it has no results")
+    return Judgement(
+        results,
+        files,
+        heading=text(answer.get("heading")),
+        annotations=[_annotation(each) for each in items(answer, "annotations")],
+        problems=[_read_problem(each) for each in items(answer, "problems")],
+        baseline_zip=baseline_zip if answer.get("baseline") is True else None,
+        warnings=[text(each) for each in items(answer, "warnings")],
+    )
+
+
+def written_of(answer: Any, file: Callable[[str], bytes | None]) -> Written:
+    """The report that an answer tells of; raises as above."""
+    answer = _usable(answer)
+    comment, summary = file("comment.md"), file("summary.md")
+    if comment is None or summary is None:
+        raise unfit("it has no comment")
+    return Written(
+        results_of(answer.get("results")),
+        comment.decode(errors="replace"),
+        summary.decode(errors="replace"),
+        [text(each) for each in items(answer, "warnings")],
+    )
+
+
+def _usable(plain: Any) -> dict[str, Any]:
+    """The answer, unless it tells of a bug or of input that can't be used."""
+    answer = record(plain, "answer")
+    if "bug" in answer:
+        kind = answer["bug"]
+        places = [place for place in items(answer, "places") if PLACE.fullmatch(text(place))]
+        raise BugElsewhere(kind if isinstance(kind, str) and WORD.fullmatch(kind) else "Exception", places)
+    if "refused" in answer:
+        raise SettingError(*[_read_problem(each) for each in items(answer, "refused")])
+    return answer
+
+
+def _read_problem(plain: Any) -> Problem:
+    message, place, hint = parts(plain, 3)
+    if place is None:
+        return Problem(text(message), None, maybe_text(hint))
+    file, line, column = parts(place, 3)
+    return Problem(
+        text(message), Location(text(file), maybe_count(line), maybe_count(column)), maybe_text(hint)
+    )
+
+
+def _annotation(plain: Any) -> Annotation:
+    level, title, message, file, line, column = parts(plain, len(Annotation._fields))
+    if text(level) not in LEVELS:
+        raise unfit("a level that is none")
+    return Annotation(
+        level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column)
+    )

@@ -1,0 +1,109 @@
+"""What the judge is asked and what it answers: plain data, fit to cross a process boundary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.errors import Problem
+    from evalgate.models.approvals.approval import Approval, ApprovalFile
+    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.models.comparison.comparison import BaselineInfo
+    from evalgate.models.comparison.weakening import OnWeakening
+    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.run.chunks import Content
+    from evalgate.models.store.stability import History
+    from evalgate.ports import Annotation
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """One question to the judge. Paths are relative to the working folder."""
+
+    configs: Sequence[str] = ()
+    traces: Sequence[str] | None = None  # replaces `traces` of every suite
+    form: str | None = None  # replaces `format` of every suite
+    baseline: BaselineInfo | None = None  # None: none was asked for; `path` is the file to load
+    baseline_required: bool = False  # named by the user: missing or damaged ends in exit 2
+    fail_on: Sequence[str] | None = None  # wins over every policy
+    on_weakening: OnWeakening | None = None  # likewise
+    report_only: bool = False
+    make_baseline_zip: bool = True
+    commit: str | None = None
+    branch: str | None = None
+    run_id: str | None = None
+    comment_key: str = "evalgate"
+    max_comment_chars: int = 60_000
+    template: TemplateFile | None = None  # the project's own words for the comment
+    approvals: ApprovalFile | None = None  # the approvals that count
+    approvals_of_base: bool = False  # they are another commit's: mistakes in them are none of this run's
+    proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
+    remembered: Sequence[Approval] = ()  # approvals that a store holds
+    consents: Sequence[Consent] = ()  # approvals that people gave in comments, found to be theirs to give
+    by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
+    merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
+    sarif: bool = False  # make results.sarif as well
+    folder: str = ""  # the working folder as it is called from the repository's root, empty for the root
+    report_url: str | None = None  # the page of the run, for "the rest is there"
+    history: History | None = None  # what a store remembers of earlier runs
+    notes: Sequence[str] = ()  # warnings of the front door, to be shown with the run's own
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One answer. `problems` is not empty exactly where the verdict is `invalid`.
+
+    From a judge in another process `results` comes without suites: the file has them.
+    """
+
+    results: ResultsDoc
+    files: Mapping[str, Content]  # results.json always; comment.md, summary.md, junit.xml unless invalid
+    annotations: Sequence[Annotation] = ()
+    problems: Sequence[Problem] = ()
+    baseline_zip: str | None = None  # path of the zip that was written
+    warnings: Sequence[str] = field(default_factory=tuple)
+    heading: str = ""  # the verdict in one line
+
+    @property
+    def exit_code(self) -> int:
+        """What the process must return; the same figure stands in the results."""
+        return self.results["exit_code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a report is to be written: under which key, how long, and where the run is to be seen."""
+
+    comment_key: str
+    max_comment_chars: int
+    run_url: str
+    template: TemplateFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The report as it may be posted; `results` may come without suites, as in a judgement."""
+
+    results: ResultsDoc
+    comment: str
+    summary: str
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedReport:
+    """A report with what people approved since: its verdict in one line, and what became of each approval.
+
+    `refused` holds the number of a comment that approves nothing, and why.
+    """
+
+    written: Written
+    heading: str
+    told: Sequence[ApprovalDoc]
+    refused: Sequence[tuple[int, str]] = ()

@@ -1,0 +1,132 @@
+"""Whether the parts of an answer are what they have to be; by hand, in a process that starts fast."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from evalgate.errors import BugElsewhere
+
+if TYPE_CHECKING:
+    from evalgate.models.results.results import ResultsDoc
+
+EXIT_CODES = {"pass": {0}, "fail": {1}, "cannot_judge": {3, 4}, "invalid": {2}}
+CHANGES = ("broken", "fixed", "improved", "new", "regressed", "removed")
+COUNTED = (
+    *("scenarios", "passed", "failed", "partial", "hard_fails", "missing", "errors", "not_evaluable"),
+    *("skipped", "regressions", "improvements", *CHANGES),
+)
+FIGURES = ("score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s", "total_tokens")
+STATUSES = frozenset({"exact", "ancestor", "latest", "drifted", "given", "expired", "unreachable", "none"})
+SHA = re.compile(r"[0-9a-fA-F]{4,64}")
+MOST = 1_000
+MOST_REASONS = 500_000
+LONGEST = 100_000
+LARGEST = 1e100
+
+
+def unfit(what: str) -> BugElsewhere:
+    """An answer that no judge of ours gives."""
+    return BugElsewhere("UnfitAnswer", [f"the judge answers what it may not: {what}"])
+
+
+def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
+    """The results in an answer, which come without suites; only a run that may is green without a pass.
+
+    `report_only` is whether this one may, None where it is another's run.
+    """
+    results = record(plain, "results")
+    verdict, code = results.get("verdict"), results.get("exit_code")
+    allowed = EXIT_CODES.get(verdict) if isinstance(verdict, str) else None
+    if allowed is None or type(code) is not int or type(results.get("report_only")) is not bool:
+        raise unfit("its verdict")
+    if report_only is None:
+        report_only = results["report_only"]
+    if results["report_only"] is not report_only:
+        raise unfit("whom it lets through")
+    if code not in allowed and not (report_only and code == 0 and verdict != "invalid"):
+        raise unfit("its exit code does not go with its verdict")
+    if (results.get("summary") is None) is not (verdict == "invalid"):
+        raise unfit("its summary does not go with its verdict")
+    for reason in items(results, "reasons", MOST_REASONS):
+        texts(record(reason, "reason"), ("code", "message"), ("suite", "scenario", "variant"))
+    if results["summary"] is not None:
+        _summary(record(results["summary"], "summary"))
+    if results.get("baseline", "") is not None:
+        _baseline(record(results.get("baseline"), "baseline"))
+    return cast("ResultsDoc", results)
+
+
+def _summary(summary: dict[str, Any]) -> None:
+    for name in COUNTED:
+        count(summary.get(name))
+    for name in FIGURES:
+        figure = summary.get(name, "")
+        if figure is not None and (type(figure) not in (int, float) or not abs(figure) < LARGEST):
+            raise unfit(f"its {name}")
+
+
+def _baseline(baseline: dict[str, Any]) -> None:
+    sha = baseline.get("sha")
+    if baseline.get("status") not in STATUSES or (sha is not None and not SHA.fullmatch(text(sha))):
+        raise unfit("its baseline")
+    for name in ("age_seconds", "distance"):
+        if baseline.get(name) is not None:
+            count(baseline[name])
+    drift = baseline.get("drift")
+    if drift is not None and type(record(drift, "drift").get("suites")) is not bool:
+        raise unfit("its drift")
+
+
+def record(plain: Any, what: str) -> dict[str, Any]:
+    """An object."""
+    if not isinstance(plain, dict):
+        raise unfit(f"its {what} is no object")
+    return plain
+
+
+def items(answer: dict[str, Any], name: str, most: int = MOST) -> list[Any]:
+    """A list that is not too long."""
+    found = answer.get(name)
+    if not isinstance(found, list) or len(found) > most:
+        raise unfit(f"no list of {name}")
+    return found
+
+
+def parts(plain: Any, number: int) -> list[Any]:
+    """A list of so many parts."""
+    if not isinstance(plain, list) or len(plain) != number:
+        raise unfit("a list of another length")
+    return plain
+
+
+def texts(plain: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, ...]) -> None:
+    """Checks that fields are text, or nothing where they may be."""
+    for name in needed:
+        text(plain.get(name))
+    for name in optional:
+        maybe_text(plain.get(name))
+
+
+def text(plain: Any) -> str:
+    """Text of a bounded length."""
+    if not isinstance(plain, str) or len(plain) > LONGEST:
+        raise unfit("no text, or too long a one")
+    return plain
+
+
+def maybe_text(plain: Any) -> str | None:
+    """The same, or nothing."""
+    return None if plain is None else text(plain)
+
+
+def count(plain: Any) -> int:
+    """A whole number that is not negative."""
+    if type(plain) is not int or not 0 <= plain < 10**15:
+        raise unfit("no number")
+    return plain
+
+
+def maybe_count(plain: Any) -> int | None:
+    """The same, or nothing."""
+    return None if plain is None else count(plain)

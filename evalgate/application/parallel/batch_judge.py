@@ -1,0 +1,299 @@
+"""What a worker does: the traces of one batch judged, without knowing of any other."""
+
+from __future__ import annotations
+
+import marshal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.application.evaluation.pricing import Pricer
+from evalgate.application.evaluation.scenario_matcher import Claims
+from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, named, ref_of
+from evalgate.application.evaluation.trace_warnings import Warnings
+from evalgate.application.evaluation.trajectories import is_worse
+from evalgate.application.evaluation.trial_batch import BlockWriter
+from evalgate.application.evaluation.trial_result_cache import Known
+from evalgate.application.parallel.worker_codec import Packer
+from evalgate.errors import InvalidInput
+from evalgate.gate.trajectory.trial_pairs import rank
+from evalgate.measures.redaction.redact import also_hidden, hide_too
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.run import TraceRef
+from evalgate.models.run.trial_record import Teller, plain
+from evalgate.models.trace.trace import DamagedTrace, Trace
+from evalgate.reporting.results.bounded import bounded_evidence, bounded_name
+from evalgate.reporting.results.trial_doc import trial_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.application.evaluation.baseline_scenarios import Before, Earlier
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.application.evaluation.scenario_matcher import Candidate
+    from evalgate.models.run.run import TrialResult
+    from evalgate.models.run.trial_record import ToldTrial
+    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
+    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.models import Configuration, Suite
+
+    Row = tuple[Any, ...]
+
+
+class Task(NamedTuple):
+    """One batch for one suite; whether its traces are kept for a baseline and judged by its rules too."""
+
+    suite: int
+    batch: Batch
+    keeps: bool = False
+    crosses: bool = False
+    judges: bool = True  # else it is only seen which of its files wait for others
+
+
+class BatchJudge:
+    """Judges batches; made once for a run and then sent, or forked, to where the work is done.
+
+    `line_of` makes the line of a trace in a baseline. With `tells` the documents of trials are made here too;
+    a stranger's would have to be checked field by field.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        choice: TraceChoice,
+        source: BatchSource,
+        line_of: Callable[[Trace], bytes],
+        *,
+        tells: bool = True,
+    ) -> None:
+        crossed = {} if choice.crossing is None else choice.crossing.pairs
+        self._source, self._line_of = source, line_of
+        self._hidden = also_hidden()
+        self._benches = [
+            _Bench(
+                Pricer(suite.prices, choice.prices),
+                choice.of(suite)[2],
+                _SuiteJudge(suite, choice.earlier, tells=tells, is_watched=True),
+                _SuiteJudge(crossed[suite.name].suite, choice.earlier, tells=tells)
+                if suite.name in crossed
+                else None,
+            )
+            for suite in configuration.suites
+        ]
+
+    def __call__(self, task: Task) -> bytes:
+        """What was found, for `marshal`; a refusal is an answer too."""
+        if self._hidden is not None:
+            hide_too(self._hidden)
+        try:
+            found = self._judged(task)
+        except InvalidInput as error:
+            problems = [(each.message, _plain(each.location), each.hint) for each in error.problems]
+            return marshal.dumps({"refused": error.code, "problems": problems})
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a bug of ours is told by the process that waits)
+            return marshal.dumps({"bug": (type(error).__name__, [_place(error)])})
+        return _dumped(found)
+
+    def _judged(self, task: Task) -> dict[str, Any]:
+        bench = self._benches[task.suite]
+        if not task.judges:
+            parts = self._source.parts(task.batch, bench.form)
+            return {"parts": list(map(_part_row, parts)), "judged": False}
+        batch = self._source.open_batch(task.batch, bench.form)
+        packer, warnings = Packer(), Warnings(most=None)
+        records = _Records()
+        lines: list[bytes] = []
+        bench.judge.begin()
+        for record in batch:
+            bench.judge_one(record, packer, records, task)
+            if isinstance(record, Trace):
+                if task.keeps:
+                    lines.append(self._line_of(record))
+                warnings.add(record)
+                warnings.add_pricing(record)
+        told, unpriced = warnings.counted()
+        return {
+            "records": records.rows(),
+            "checks": packer.checks,
+            "calls": packer.calls,
+            "warnings": told,
+            "unpriced": unpriced,
+            "parts": list(map(_part_row, batch.parts)),
+            "lines": lines if task.keeps else None,
+            "size": batch.size,
+            "judged": True,
+        }
+
+
+class _Bench(NamedTuple):
+    """What judges the traces of one suite; `crossed` by the rules of the baseline, where those are others."""
+
+    pricer: Pricer
+    form: str | Custom
+    judge: _SuiteJudge
+    crossed: _SuiteJudge | None
+
+    def judge_one(self, record: TraceRecord, packer: Packer, records: _Records, task: Task) -> None:
+        """Judges a record; its trial goes into a block where nothing else is to be told of it."""
+        if isinstance(record, Trace):
+            self.pricer.price(record)
+        is_alone, own_id = self.crossed is None and not task.keeps and not task.crosses, record.scenario_id
+        if is_alone and isinstance(record, Trace) and self.judge.tell(record, records):
+            return
+        record.scenario_id = own_id
+        records.add(self.row(record, packer, crosses=task.crosses))
+
+    def row(self, record: TraceRecord, packer: Packer, *, crosses: bool) -> Row:
+        """The record as a row of its own."""
+        own_id = record.scenario_id
+        judged, again = self.judge.judged(record, packer), None
+        if crosses and self.crossed is not None:
+            given = record.scenario_id
+            record.scenario_id = own_id
+            again = self.crossed.judged(record, packer)
+            record.scenario_id = given
+        if isinstance(record, Trace):
+            return (packer.ref(ref_of(record)), record.trial, record.started_at), judged, again
+        source = record.source
+        bare = TraceRef(None, source.path, source.format, source.sha256, source.line, source.record)
+        return (packer.ref(bare), record.trial, None), judged, again
+
+
+class _SuiteJudge:
+    """Judges records by one suite, each under every scenario that may have it."""
+
+    def __init__(self, suite: Suite, earlier: Earlier, *, tells: bool, is_watched: bool = False) -> None:
+        self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
+        self._claims = Claims(suite)
+        self._tell = Teller(trial_line, bounded_name) if tells else None
+        self._known = Known()
+        self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
+
+    def begin(self) -> None:
+        """Forgets earlier batches."""
+        self._worst = {}
+
+    def tell(self, trace: Trace, records: _Records) -> bool:
+        """Adds the trial of a trace to a block; False where more than that is to be told of the trace."""
+        if self._tell is None or not self._claims.ids_decide:
+            return False
+        seen, scenario_id = named(self._suite, trace)
+        claim = None if isinstance(seen, DamagedTrace) else self._claims.claim(seen, scenario_id)
+        if claim is None or claim.scenario.golden is not None:
+            return False
+        if claim.home is None:
+            key = ScenarioKey(self._suite.name, claim.id, claim.variant)
+            claim.home = key, self._earlier.of(key)
+        key, trace.baseline = claim.home
+        trial = judge_trace(trace, claim, self._known)
+        if self._may_be_worst(key, trial, trace.baseline):
+            return False
+        trace.kept_view = None
+        records.tell((claim.place, scenario_id), self._tell(trial), trace)
+        return True
+
+    def judged(self, record: TraceRecord, packer: Packer) -> Row:
+        """The record's scenario id in this suite, its damage, and its options."""
+        seen, scenario_id = named(self._suite, record)
+        candidates = self._claims.candidates(seen, scenario_id)
+        if isinstance(seen, DamagedTrace):
+            if isinstance(record, Trace):
+                record.kept_view = None
+            damage = seen.fallback_id, seen.trial, packer.trial(damaged_trial(seen))
+            return scenario_id, damage, [(tuple(each), None, None) for each in candidates]
+        is_sure = len(candidates) == 1
+        options = [self._option(seen, each, scenario_id, packer, is_sure=is_sure) for each in candidates]
+        seen.kept_view = None
+        return scenario_id, None, options
+
+    def _option(
+        self, trace: Trace, candidate: Candidate, scenario_id: str | None, packer: Packer, *, is_sure: bool
+    ) -> Row:
+        if candidate.scenario is None:
+            return tuple(candidate), None, None
+        claim = self._claims.made(candidate.scenario, scenario_id)
+        key = ScenarioKey(self._suite.name, claim.id, claim.variant)
+        trace.baseline = self._earlier.of(key)
+        trial = judge_trace(trace, claim, self._known)
+        course = None
+        if self._may_be_worst(key, trial, trace.baseline):
+            from evalgate.gate.trajectory.trajectories import course_of
+
+            course = packer.course(course_of(trace))
+            if is_sure:
+                self._worst[key] = rank(trial.status, trial.score)
+        if self._tell is None or trial.golden is not None:
+            return tuple(candidate), packer.trial(trial), course
+        return tuple(candidate), _plain_row(self._tell(trial)), course
+
+    def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, before: Before | None) -> bool:
+        """Whether it is known of no trial of the scenario in this batch that it did worse."""
+        if not self._is_watched or before is None or not is_worse(trial, before):
+            return False
+        return key not in self._worst or rank(trial.status, trial.score) < self._worst[key]
+
+
+class _Records:
+    """What a batch holds, in order: blocks of trials, and records that have more to tell."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+        self._block: BlockWriter | None = None
+
+    def add(self, row: Row) -> None:
+        """A record of its own."""
+        self._end()
+        self._rows.append(row)
+
+    def tell(self, scenario: tuple[int, str | None], told: ToldTrial, trace: Trace) -> None:
+        """A trial like those before it."""
+        if self._block is None:
+            self._block = BlockWriter()
+        self._block.add(scenario, told, trace.trial, trace.started_at)
+
+    def rows(self) -> list[Row]:
+        """All of it."""
+        self._end()
+        return self._rows
+
+    def _end(self) -> None:
+        if self._block is not None:
+            self._rows.append(self._block.row())
+            self._block = None
+
+
+def _plain_row(told: ToldTrial) -> Row:
+    """As `marshal` takes it."""
+    return told.document, plain(told.checked), *told[2:]
+
+
+def _part_row(part: PartOfTrace) -> Row:
+    return tuple(part.file), part.format, sorted(part.keys), part.size, part.sha256, part.is_heading
+
+
+def _plain(location: Sequence[Any] | None) -> Row | None:
+    return None if location is None else tuple(location)
+
+
+def _place(error: BaseException) -> str:
+    """Where in our own code it went wrong; no text of the error, which may quote a stranger."""
+    where, place = "unknown", error.__traceback__
+    while place is not None:
+        name = str(place.tb_frame.f_globals.get("__name__", ""))
+        if name.startswith("evalgate"):
+            where = f"{name}:{place.tb_lineno}"
+        place = place.tb_next
+    return where
+
+
+def _dumped(found: dict[str, Any]) -> bytes:
+    try:
+        return marshal.dumps(found)
+    except ValueError:  # evidence of an own evaluator that is no plain value: as it would be printed
+        found["checks"] = [_with_plain_evidence(row) for row in found["checks"]]
+        return marshal.dumps(found)
+
+
+def _with_plain_evidence(row: list[Any]) -> list[Any]:
+    return [bounded_evidence(value) if isinstance(value, dict) else value for value in row]

@@ -1,0 +1,128 @@
+"""A run put together from what its batches hold, in the order in which one process would read them."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.evaluation.evaluate import bound_scenarios
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.trace_warnings import Warnings
+from evalgate.application.evaluation.trial_batch import Block, is_block
+from evalgate.application.parallel.worker_codec import Unpacker
+from evalgate.errors import OverLimit, Problem
+from evalgate.models.run.run import MAX_SCENARIOS, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.models.run.run import AssertionResult
+    from evalgate.ports import Progress, TraceSpool
+    from evalgate.suite.models import Configuration
+
+    Found = Mapping[str, Any]
+
+
+class Assembly:
+    """Takes in what batches hold, suite by suite. The result is that of `evaluate`, to the last byte.
+
+    `spool` keeps traces for a baseline that is being made; `most_bytes` is what all traces may have together.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        choice: TraceChoice,
+        progress: Progress,
+        spool: TraceSpool | None,
+        most_bytes: int | None = None,
+    ) -> None:
+        self._suites, self._choice = configuration.suites, choice
+        self._progress, self._spool = progress, spool
+        self._left = most_bytes
+        self._most_bytes = most_bytes
+        self._warnings = Warnings()
+        self._run = Run([])
+        self._number = -1
+        self._shared: dict[bytes, AssertionResult] = {}
+        self._evaluation: SuiteEvaluation | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more traces are kept for a baseline."""
+        return self._spool is None or self._spool.is_full
+
+    def wants_crossed(self, suite: int) -> bool:
+        """Whether traces of a suite are still judged by the baseline's rules as well."""
+        crossing = self._choice.crossing
+        return crossing is not None and crossing.wants(self._suites[suite])
+
+    def has(self, batch: object) -> bool:  # noqa: ARG002  see batched_evaluation.Taker
+        """Every batch is judged."""
+        return True
+
+    def take(self, suite: int, found: Found) -> None:
+        """Takes in one batch of a suite; no batch of an earlier suite comes after it."""
+        self._advance(suite)
+        self._count(found["size"])
+        unpacker = Unpacker(found["checks"], found["calls"], self._shared)
+        kept = _lines(found)
+        crossing, evaluation = self._choice.crossing, self._evaluation
+        if evaluation is None:
+            return
+        count = 0
+        for each in found["records"]:
+            if is_block(each):
+                count += evaluation.take_all(Block._make(each))
+                continue
+            count += 1
+            row, judged, again = each
+            record = unpacker.record(row, judged)
+            evaluation.take(record)
+            if crossing is not None:
+                crossing.take(self._suites[suite], None if again is None else unpacker.record(row, again))
+            if self._spool is not None and row[0][0] is not None:
+                self._spool.take(record.source, next(kept))
+        self._progress.advance("traces", count)
+        self._warnings.take(found["warnings"], found["unpriced"])
+
+    def run(self) -> Run:
+        """The run, once all batches were taken in."""
+        self._advance(len(self._suites))
+        self._run.warnings = self._warnings.told()
+        return self._run
+
+    def _count(self, size: int) -> None:
+        if self._left is not None:
+            self._left -= size
+            if self._left < 0:
+                raise OverLimit(Problem(f"the traces are larger than {self._most_bytes:,} bytes together"))
+
+    def _advance(self, number: int) -> None:
+        while self._number < number:
+            if self._evaluation is not None:
+                self._finish(self._evaluation)
+            self._number += 1
+            self._evaluation = None
+            if self._number < len(self._suites):
+                suite = self._suites[self._number]
+                self._evaluation = SuiteEvaluation(
+                    suite, self._choice.earlier, self._choice.witness, self._choice.shelf
+                )
+
+    def _finish(self, evaluation: SuiteEvaluation) -> None:
+        suite, run = self._suites[self._number], self._run
+        if evaluation.overlap is not None:
+            self._warnings.add_overlap(evaluation.overlap, suite)
+        bound_scenarios(evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS)
+        run.suites.append(evaluation.result())
+        if not run.suites[-1].traces:
+            self._warnings.add_nothing_found(self._choice.of(suite)[0], suite)
+        run.unclaimed += evaluation.unclaimed
+
+
+def _lines(found: Found) -> Iterator[bytes | None]:
+    """The lines that a baseline keeps of the traces, None of each where none were made."""
+    lines = found["lines"]
+    return repeat(None) if lines is None else iter(lines)

@@ -1,0 +1,221 @@
+"""Traces judged by workers, batch by batch."""
+
+from __future__ import annotations
+
+import marshal
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from evalgate.application.parallel.batch_judge import Task
+from evalgate.application.parallel.batch_merger import Assembly
+from evalgate.application.parallel.worker_codec import lost_record, together
+from evalgate.errors import (
+    BugElsewhere,
+    InvalidInput,
+    Location,
+    OverLimit,
+    Problem,
+    RefusedPath,
+    SettingError,
+)
+from evalgate.ports import FoundFile
+from evalgate.ports.batches import PartOfTrace
+from evalgate.ports.engines import WorkerLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.models.run.run import Run
+    from evalgate.ports import Progress, TraceSpool
+    from evalgate.ports.batches import Batch, BatchSource
+    from evalgate.ports.engines import Engine, Ticket
+    from evalgate.suite.models import Configuration
+
+    Found = Mapping[str, Any]
+
+LARGEST, SMALLEST = 4_000_000, 16_000
+"""Bytes of a batch: enough to be worth sending, few enough to share out evenly."""
+EACH = 8
+"""Batches that each worker gets at least, where there is enough to read."""
+AHEAD = 3
+"""Batches that a worker may be ahead of what was put together."""
+TRIES = 3
+"""Workers that one record may cost before it is given up: the first may be lost for no fault of its."""
+MOST_LOST = 60
+"""Workers that a run may cost."""
+NOT_OURS: Found = {"judged": False, "parts": ()}
+REFUSALS: Mapping[str, type[InvalidInput]] = {
+    each.code: each for each in (InvalidInput, SettingError, RefusedPath, OverLimit)
+}
+
+
+class Numbered(NamedTuple):
+    """A batch, the suite that it is judged by, and its number among the suite's."""
+
+    suite: int
+    number: int
+    batch: Batch
+
+
+def evaluate_in_batches(
+    configuration: Configuration,
+    source: BatchSource,
+    choice: TraceChoice,
+    progress: Progress,
+    engine: Engine,
+    spool: TraceSpool | None = None,
+) -> Run:
+    """The run that `evaluate` would give, judged by the engine's workers, which must have begun."""
+    assembly = Assembly(configuration, choice, progress, spool, source.most_bytes)
+    plan = Plan(configuration, source, choice, engine.workers)
+    dispatch = Dispatch(plan, engine)
+    for batch, found in dispatch.found(assembly):
+        assembly.take(batch.suite, found)
+    return assembly.run()
+
+
+class Plan:
+    """Which batches there are, for so many workers."""
+
+    def __init__(
+        self, configuration: Configuration, source: BatchSource, choice: TraceChoice, workers: int
+    ) -> None:
+        self.source = source
+        self._chosen = [choice.of(suite) for suite in configuration.suites]
+        self._files = [source.found(patterns, folder) for patterns, folder, _ in self._chosen]
+        self.size = sum(map(source.size, self._files))
+        self._batch_size = max(SMALLEST, min(LARGEST, self.size // (workers * EACH)))
+
+    def form(self, suite: int) -> Any:
+        """The format of a suite's traces."""
+        return self._chosen[suite][2]
+
+    def batches(self) -> Iterator[Numbered]:
+        """Every batch whose files can be read by themselves, or turn out to wait for others."""
+        for suite, files in enumerate(self._files):
+            batches = self.source.batches(files, self.form(suite), self._batch_size)
+            yield from (Numbered(suite, number, batch) for number, batch in enumerate(batches))
+
+    def grouped(self, suite: int, parts: list[PartOfTrace], first: int) -> Iterator[Numbered]:
+        """What waited for other files, once all files of a suite were read."""
+        batches = self.source.grouped(parts, self._batch_size)
+        yield from (Numbered(suite, number, batch) for number, batch in enumerate(batches, first))
+
+
+class Taker(Protocol):
+    """Who takes in what batches hold, and says how much of it is wanted."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more traces are kept for a baseline."""
+
+    def wants_crossed(self, suite: int) -> bool:
+        """Whether traces of a suite are judged by the baseline's rules as well."""
+
+    def has(self, batch: Numbered) -> bool:
+        """Whether the batch is to be judged at all. Asked of every batch, of one suite in order."""
+
+
+class Dispatch:
+    """Hands batches out and takes in what comes back, in order.
+
+    A batch whose worker is lost is handed out again in pieces, until the record is known that does it.
+    """
+
+    def __init__(self, plan: Plan, engine: Engine) -> None:
+        self._plan, self._engine = plan, engine
+        self._window = max(2, engine.workers * AHEAD)
+        self._lost = 0
+
+    def found(self, taker: Taker) -> Iterator[tuple[Numbered, Found]]:
+        """What each batch holds, suite by suite; what waits for other files comes last in its suite."""
+        suite, count = 0, 0
+        parts: list[PartOfTrace] = []
+        for batch, found in self._in_order(self._plan.batches(), taker):
+            if batch.suite != suite:
+                yield from self._grouped(suite, parts, count, taker)
+                suite, count, parts = batch.suite, 0, []
+            count += 1
+            parts += map(_part, found["parts"])
+            if found["judged"]:
+                yield batch, found
+        yield from self._grouped(suite, parts, count, taker)
+
+    def _grouped(
+        self, suite: int, parts: list[PartOfTrace], first: int, taker: Taker
+    ) -> Iterator[tuple[Numbered, Found]]:
+        """What waited for other files, once all files of a suite were seen."""
+        for batch, found in self._in_order(self._plan.grouped(suite, parts, first), taker):
+            if found["judged"]:
+                yield batch, found
+
+    def _in_order(self, batches: Iterable[Numbered], taker: Taker) -> Iterator[tuple[Numbered, Found]]:
+        waiting: deque[tuple[Numbered, Task, Ticket | None]] = deque()
+        for batch in batches:
+            judges, files = taker.has(batch), batch.batch
+            crosses = judges and taker.wants_crossed(batch.suite)
+            task = Task(batch.suite, files, judges and not taker.is_full, crosses, judges)
+            may_have_parts = files.stretch is None and not files.groups
+            ticket = self._engine.submit(task) if judges or may_have_parts else None
+            waiting.append((batch, task, ticket))
+            if len(waiting) >= self._window:
+                yield from self._next(waiting)
+        while waiting:
+            yield from self._next(waiting)
+
+    def _next(self, waiting: deque[tuple[Numbered, Task, Ticket | None]]) -> Iterator[tuple[Numbered, Found]]:
+        batch, task, ticket = waiting.popleft()
+        if ticket is None:
+            yield batch, NOT_OURS
+            return
+        try:
+            found = answered(ticket.result())
+        except WorkerLostError as error:
+            self._count_lost(task, error)
+            found = together(self._again(task, 1))
+        yield batch, found
+
+    def _again(self, task: Task, tries: int) -> Iterator[Found]:
+        """A lost batch once more, piece by piece."""
+        pieces = self._plan.source.pieces(task.batch, self._plan.form(task.suite))
+        is_whole = len(pieces) == 1
+        for piece in pieces:
+            part = task._replace(batch=piece)
+            try:
+                found = answered(self._engine.submit(part).result())
+            except WorkerLostError as error:
+                self._count_lost(part, error)
+                if is_whole and tries >= TRIES:
+                    yield lost_record(*self._plan.source.name_of(piece), str(error))
+                else:
+                    yield from self._again(part, tries + 1 if is_whole else 1)
+            else:
+                yield found
+
+    def _count_lost(self, task: Task, error: WorkerLostError) -> None:
+        self._lost += 1
+        if self._lost > MOST_LOST:
+            file, line, _ = self._plan.source.name_of(task.batch)
+            hint = "the traces may need more memory than there is; try --jobs 1"
+            message = f"{self._lost} workers were lost, the last one {error}"
+            raise OverLimit(Problem(message, Location(file.path, line), hint))
+
+
+def answered(answer: bytes) -> Found:
+    """What a worker says; raises what it refused."""
+    found: dict[str, Any] = marshal.loads(answer)  # noqa: S302  (a process of our own wrote it)
+    if "bug" in found:
+        raise BugElsewhere(*found["bug"])
+    if "refused" in found:
+        problems = [
+            Problem(message, None if place is None else Location(*place), hint)
+            for message, place, hint in found["problems"]
+        ]
+        raise REFUSALS.get(found["refused"], InvalidInput)(*problems)
+    return found
+
+
+def _part(row: tuple[Any, ...]) -> PartOfTrace:
+    file, form, keys, *rest = row
+    return PartOfTrace(FoundFile(*file), form, frozenset(keys), *rest)

@@ -1,0 +1,144 @@
+"""Shards of a run put together: all of one run, and what they hold is checked as a stranger's."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.comparison.rules import config_hash
+from evalgate.application.parallel.batch_merger import Assembly
+from evalgate.application.parallel.shard_codec import found_of_line
+from evalgate.application.parallel.shards import digest_of
+from evalgate.errors import Location, Problem, SettingError, ShardMissing
+from evalgate.models.shards.shard import Shard
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalgate.application.comparison.baseline import KnownBaseline
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.application.messages.tools import Tools
+    from evalgate.models.run.run import Run
+    from evalgate.models.shards.shard import ShardHead
+    from evalgate.ports import TraceArchive, TraceSpool
+    from evalgate.ports.shards import OpenShard
+    from evalgate.suite.models import Configuration
+
+OTHER_SUITES = "name the suites of the shards with --config, at the commit that they judged"
+OTHER_BASELINE = "give `merge` the --baseline that the shards were given"
+NO_TRACES = "give --no-baseline-zip here, or leave it out where the shards are judged"
+TOLD = {
+    "evalgate_version": "was judged by another version of EvalGate",
+    "config_hash": "was judged by other suites",
+    "baseline": "was judged beside another baseline",
+    "plan": "read other traces",
+    "keeps_traces": "keeps traces, or the others do",
+    "traces": "was given other --traces",
+    "format": "was given another --format",
+    "batches": "read other traces",
+}
+
+
+def same_run(shards: Sequence[OpenShard]) -> ShardHead:
+    """The heading that the shards share; raises SettingError, ShardMissing where some are not there."""
+    first, *others = shards
+    seen = {first.head.shard: first}
+    for other in others:
+        if other.head.of != first.head.of:
+            message = f"{_named(other)} belongs to a run of as many, {_named(first)} to another"
+            raise SettingError(Problem(message, Location(other.path)))
+        twin = seen.setdefault(other.head.shard, other)
+        if twin is not other:
+            raise SettingError(
+                Problem(f"{_named(other)} is here twice: also {twin.path}", Location(other.path))
+            )
+        for name, what in TOLD.items():
+            if getattr(other.head, name) != getattr(first.head, name):
+                raise SettingError(Problem(f"{_named(other)} {what} than {first.path}", Location(other.path)))
+    if first.head.evalgate_version != __version__:
+        message = (
+            f"the shards were judged by EvalGate {first.head.evalgate_version[:20]}, this is {__version__}"
+        )
+        raise SettingError(Problem(message, Location(first.path)))
+    missing = [str(number) for number in range(1, first.head.of + 1) if number not in seen]
+    if missing:
+        several = len(missing) > 1
+        raise ShardMissing(
+            f"shard{'s' if several else ''} {', '.join(missing[:20])} of {first.head.of} "
+            f"{'are' if several else 'is'} missing: what was to be judged there is not known"
+        )
+    return first.head
+
+
+def check_shards(
+    shards: Sequence[OpenShard], configuration: Configuration, known: KnownBaseline, *, keeps: bool
+) -> None:
+    """Raises SettingError for shards of another run than this, ShardMissing where some are not there."""
+    head = same_run(shards)
+    if head.config_hash != config_hash(configuration) or len(head.batches) != len(configuration.suites):
+        raise SettingError(Problem("the shards were judged by other suites than these", None, OTHER_SUITES))
+    if head.baseline != digest_of(known.results):
+        raise SettingError(Problem("the shards were judged beside another baseline", None, OTHER_BASELINE))
+    if keeps and not head.keeps_traces:
+        raise SettingError(Problem("the shards keep no traces for a baseline", None, NO_TRACES))
+
+
+def merged(
+    configuration: Configuration,
+    tools: Tools,
+    choice: TraceChoice,
+    spool: TraceSpool | None,
+    shards: Sequence[OpenShard],
+) -> Run:
+    """The run that one process would have made of what the shards judged."""
+    head = shards[0].head
+    assembly = Assembly(configuration, choice, tools.progress, spool)
+    due = [(suite, batch) for suite, count in enumerate(head.batches) for batch in range(count)]
+    streams = [_batches(shard, tools.traces, keeps=spool is not None) for shard in shards]
+    position = 0
+    for (suite, batch), shard, found in heapq.merge(*streams, key=lambda each: each[0]):
+        if position == len(due) or due[position] != (suite, batch):
+            raise _damaged(shard, "its batches are not those of this run")
+        position += 1
+        try:
+            assembly.take(suite, found)
+        except (IndexError, StopIteration):
+            raise _damaged(shard, "it speaks of scenarios, checks or traces that there are not") from None
+    if position < len(due):
+        raise _damaged(shards[-1], "batches of this run are in none of the shards")
+    return assembly.run()
+
+
+def _batches(
+    shard: OpenShard, traces: TraceArchive, *, keeps: bool
+) -> Iterator[tuple[tuple[int, int], OpenShard, Mapping[str, Any]]]:
+    """What a shard holds, in order, each with its place in the run."""
+    share, lines = Shard(shard.head.shard, shard.head.of), shard.lines()
+    for content in shard.found():
+        try:
+            found: dict[str, Any] = dict(found_of_line(content))
+        except SettingError as error:
+            raise _damaged(shard, error.problems[0].message) from None
+        suite, batch, kept = found["suite"], found["batch"], found["kept"]
+        if not share.has(suite, batch):
+            raise _damaged(shard, "it holds what another shard has to judge")
+        found["lines"] = None
+        if keeps and kept is not None:
+            found["lines"] = [_line(shard, lines, traces) for _ in range(kept)]
+        yield (suite, batch), shard, found
+
+
+def _line(shard: OpenShard, lines: Iterator[bytes], traces: TraceArchive) -> bytes:
+    line = next(lines, None)
+    if line is None or traces.restored(line) is None:
+        raise _damaged(shard, "a trace that it keeps can't be read")
+    return line
+
+
+def _named(shard: OpenShard) -> str:
+    return f"shard {shard.head.shard}/{shard.head.of}"
+
+
+def _damaged(shard: OpenShard, reason: str) -> SettingError:
+    return SettingError(Problem(f"this is no shard that can be merged: {reason}", Location(shard.path)))

@@ -1,0 +1,147 @@
+"""One shard of a run judged: its share of the batches, left for `merge` to put together with the others."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from evalgate.application.comparison.baseline import take_in
+from evalgate.application.comparison.changed_rules import Shelf, changed_rules
+from evalgate.application.comparison.price_comparison import priced_alike
+from evalgate.application.comparison.rules import config_hash, rules_of
+from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.cross_scorer import MOST_TWICE
+from evalgate.application.evaluation.evaluate import TraceChoice
+from evalgate.application.evaluation.trace_settings import check_traces
+from evalgate.application.parallel.batch_judge import BatchJudge
+from evalgate.application.parallel.batched_evaluation import Dispatch, Plan
+from evalgate.application.parallel.shard_codec import line_of_found
+from evalgate.models.shards.shard import ShardHead
+from evalgate.records import replace
+from evalgate.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.tools import Tools
+    from evalgate.application.parallel.batched_evaluation import Numbered
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.shards.shard import Shard
+    from evalgate.ports.engines import Workshops
+    from evalgate.ports.shards import ShardDraft
+    from evalgate.suite.models import Configuration
+
+MOST_KEPT = 256 * 1024 * 1024
+"""Bytes of traces that a baseline can hold, unpacked."""
+
+
+class Judged(NamedTuple):
+    """What a shard came to: its traces, and how many batches of how many."""
+
+    traces: int
+    batches: int
+    of_batches: int
+
+
+def judge_shard(
+    request: JudgeRequest, tools: Tools, shard: Shard, workshops: Workshops, draft: ShardDraft
+) -> Judged:
+    """Judges the shard's share and leaves it. Raises InvalidInput, as for a run that can't begin."""
+    now = tools.clock.now()
+    configuration = tools.suites.load(request.configs)
+    check_traces(configuration, request, tools.traces)
+    known = take_in(request, tools.baselines, rules_of(configuration), now)
+    digest = digest_of(known.results)
+    if known.results is not None:
+        known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
+    rules = changed_rules(configuration, known, Shelf(tools.baselines, tools.traces, tools.prices))
+    choice = TraceChoice(
+        *(request.traces, request.form, Earlier(known.results), tools.prices), crossing=rules.crossing
+    )
+    chosen = [choice.of(suite)[:2] for suite in configuration.suites]
+    source, engine, line_of = workshops.open(chosen) or workshops.alone()
+    plan = Plan(configuration, source, choice, shard.of)
+    share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.crossing is not None)
+    try:
+        engine.begin(BatchJudge(configuration, choice, source, line_of, tells=False))
+        for batch, found in Dispatch(plan, engine).found(share):
+            tools.progress.advance("traces", len(found["records"]))
+            share.take(batch.suite, batch.number, found)
+    finally:
+        engine.close()
+        tools.progress.finish()
+    draft.finish(_head(request, configuration, shard, share, digest))
+    return Judged(share.traces, share.batches, sum(share.counts))
+
+
+class _Share:
+    """What one shard judges, and what it learns of the others' batches on the way."""
+
+    def __init__(self, shard: Shard, draft: ShardDraft, *, keeps: bool, crosses: bool) -> None:
+        self._shard, self._draft = shard, draft
+        self._crosses = crosses
+        self.keeps = keeps
+        self.is_full = not keeps
+        self.traces = self.batches = 0
+        self.counts: list[int] = []
+        self._kept_bytes = 0
+        self._plans: dict[int, Any] = {}
+
+    def has(self, batch: Numbered) -> bool:
+        """Whether the batch is this shard's; every batch of the run is asked about, a suite's in order."""
+        while len(self.counts) <= batch.suite:
+            self.counts.append(0)
+        self.counts[batch.suite] += 1
+        plan = self._plans.setdefault(batch.suite, hashlib.sha256())
+        plan.update(orjson.dumps(_fingerprint(batch)))
+        return self._shard.has(batch.suite, batch.number)
+
+    def wants_crossed(self, suite: int) -> bool:  # noqa: ARG002  all suites share one bound
+        """Whether traces are judged by the baseline's rules as well; the run as a whole has no fewer."""
+        return self._crosses and self.traces <= MOST_TWICE
+
+    def take(self, suite: int, number: int, found: Mapping[str, Any]) -> None:
+        """Leaves what a batch holds."""
+        self.traces += len(found["records"])
+        self.batches += 1
+        lines = found["lines"] or ()
+        self._kept_bytes += sum(map(len, lines))
+        self.is_full = self.is_full or self._kept_bytes > MOST_KEPT
+        self._draft.add(line_of_found(suite, number, found), lines)
+
+    def plan(self) -> str:
+        """The fingerprint of all there is to read."""
+        plans = [(suite, plan.hexdigest()) for suite, plan in sorted(self._plans.items())]
+        return hashlib.sha256(orjson.dumps(plans)).hexdigest()
+
+
+def digest_of(earlier: EarlierRun | None) -> str | None:
+    """Which baseline a shard was judged beside."""
+    return None if earlier is None else hashlib.sha256(earlier.fingerprint.encode()).hexdigest()
+
+
+def _fingerprint(batch: Numbered) -> list[Any]:
+    files, stretch, groups = batch.batch
+    parts = [[(part.file.path, part.size, part.sha256) for part in group] for group in groups]
+    return [batch.number, [file.path for file in files], stretch and stretch[:4], parts]
+
+
+def _head(
+    request: JudgeRequest, configuration: Configuration, shard: Shard, share: _Share, digest: str | None
+) -> ShardHead:
+    suites = len(configuration.suites)
+    return ShardHead(
+        evalgate_version=__version__,
+        shard=shard.number,
+        of=shard.of,
+        config_hash=config_hash(configuration),
+        baseline=digest,
+        plan=share.plan(),
+        keeps_traces=share.keeps,
+        traces=None if request.traces is None else list(request.traces),
+        format=request.form,
+        batches=[*share.counts, *[0] * (suites - len(share.counts))],
+    )

@@ -1,0 +1,274 @@
+"""What a worker found, as plain tuples that cost little to send: what trials share is sent once."""
+
+from __future__ import annotations
+
+import marshal
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.evaluation.evaluated_trace import Damage, JudgedRecord, Option
+from evalgate.application.evaluation.scenario_matcher import Candidate
+from evalgate.application.evaluation.trace_warnings import place_of
+from evalgate.application.evaluation.trial_batch import is_block
+from evalgate.errors import Location
+from evalgate.models.comparison.trajectory import Course, CourseCall, Turn
+from evalgate.models.run.evaluation import Issue, TurnResult
+from evalgate.models.run.golden_result import GoldenTrial
+from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
+from evalgate.models.run.trial_record import ToldTrial, checked_of
+from evalgate.models.trace.trace import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+    from evalgate.ports import FoundFile
+
+    Row = tuple[Any, ...]
+    Shared = dict[bytes, AssertionResult]
+
+MOST_SHARED = 100_000
+"""Results of checks that trials share, over all batches."""
+APART = frozenset({"trial", "trace", "assertions", "tool_calls", "golden"})
+"""Fields of a trial that are not sent as they are."""
+_SENT = tuple(name for name in TrialResult.__match_args__ if name != "together")
+FIELDS = tuple(name for name in _SENT if name not in APART)
+_of_trial = attrgetter(*FIELDS)
+_UNPACKED = ("trial", "trace", "assertions", "tool_calls", "golden", *FIELDS)
+_in_place = itemgetter(*map(_UNPACKED.index, _SENT))
+CHECK = tuple(name for name in AssertionResult.__match_args__ if name != "is_shared")
+_of_check = attrgetter(*CHECK)
+_of_ref = attrgetter(*TraceRef.__match_args__)
+_LOCATION = CHECK.index("location")
+_ISSUES, _SCORES = map(TurnResult.__match_args__.index, ("issues", "scores"))
+
+
+class Packer:
+    """Makes rows of what a worker found in one batch."""
+
+    def __init__(self) -> None:
+        self.checks: list[list[Any]] = []
+        self.calls: list[Row] = []
+        self._checks: dict[Hashable, int] = {}
+        self._shared: dict[int, int] = {}  # by identity: who shares rows keeps them
+        self._calls: dict[Hashable, int] = {}
+
+    def trial(self, trial: TrialResult) -> Row:
+        """One trial; which recording it judged is not told."""
+        checks = tuple(map(self._check, trial.assertions))
+        golden = None if trial.golden is None else _golden_row(trial.golden)
+        return checks, self._names(trial.tool_calls), golden, *_of_trial(trial)
+
+    def ref(self, ref: TraceRef) -> Row:
+        """Which recording it is."""
+        found: Row = _of_ref(ref)
+        return found
+
+    def course(self, course: Course) -> Row:
+        """What happened in a recording."""
+        turns = tuple((number, turn.user, turn.agent) for number, turn in course.turns.items())
+        calls = tuple(map(tuple, course.calls))
+        return calls, turns, course.response, course.status, course.error, course.left_out
+
+    def _check(self, found: AssertionResult) -> int:
+        """The place of its row, which ends with whether others share it."""
+        if found.is_shared:
+            number = self._shared.get(id(found))
+            if number is None:
+                number = self._shared[id(found)] = self._add(found, is_shared=True)
+            return number
+        if found.evidence is not None:
+            return self._add(found)
+        # 1 and 1.0 are equal and yet written differently.
+        key = (*_of_check(found), found.score.__class__, found.weight.__class__)
+        number = self._checks.get(key)
+        if number is None:
+            number = self._checks[key] = self._add(found)
+        else:
+            self.checks[number][-1] = True
+        return number
+
+    def _add(self, found: AssertionResult, *, is_shared: bool = False) -> int:
+        row: list[Any] = [*_of_check(found), is_shared]
+        place = row[_LOCATION]
+        row[_LOCATION] = None if place is None else tuple(place)
+        self.checks.append(row)
+        return len(self.checks) - 1
+
+    def _names(self, names: Sequence[str]) -> int:
+        key = tuple(names)
+        number = self._calls.get(key)
+        if number is None:
+            number = self._calls[key] = len(self.calls)
+            self.calls.append(key)
+        return number
+
+
+class Unpacker:
+    """Makes of the rows of one batch what they were made of.
+
+    Trials share what is the same in them, across batches too: `known` are the results shared so far.
+    """
+
+    def __init__(self, checks: Sequence[Row], calls: Sequence[Row], known: Shared) -> None:
+        self._known = known
+        self._checks = list(map(self._assertion, checks))
+        self._calls = list(map(list, calls))
+
+    def record(self, row: Row, judged: Row) -> JudgedRecord:
+        """One record as one suite judged it."""
+        ref_row, recorded, started_at = row
+        scenario_id, damage, options = judged
+        ref = TraceRef(*ref_row)
+        source = Source(ref.path, ref.format, ref.line, ref.record, ref.sha256)
+        if damage is not None:
+            fallback_id, number, trial = damage
+            bare = TraceRef(None, ref.path, ref.format, ref.sha256, ref.line, ref.record)
+            stands = Damage(self._trial(trial, bare, number or 0), fallback_id)
+            candidates = [Option(Candidate(*option[0])) for option in options]
+            return JudgedRecord(source, bare, scenario_id, number, None, candidates, stands)
+        found = [self._option(option, ref) for option in options]
+        return JudgedRecord(source, ref, scenario_id, recorded, started_at, found)
+
+    def _assertion(self, row: Row) -> AssertionResult:
+        *values, is_shared = row
+        key = marshal.dumps(row) if is_shared else b""
+        if key in self._known:
+            return self._known[key]
+        place = values[_LOCATION]
+        values[_LOCATION] = None if place is None else Location(*place)
+        found = AssertionResult(*values)
+        found.is_shared = is_shared
+        if is_shared and len(self._known) < MOST_SHARED:
+            self._known[key] = found
+        return found
+
+    def _option(self, row: Row, ref: TraceRef) -> Option:
+        candidate, trial, course = row
+        judged: TrialResult | ToldTrial | None = None
+        if trial is not None:
+            judged = _told(trial) if is_told(trial) else self._trial(trial, ref, 0)
+        return Option(Candidate(*candidate), judged, None if course is None else _course(course))
+
+    def _trial(self, row: Row, ref: TraceRef, number: int) -> TrialResult:
+        checks, calls, golden, *values = row
+        assertions = [self._checks[check] for check in checks]
+        made = None if golden is None else _golden_trial(golden)
+        return TrialResult(*_in_place((number, ref, assertions, self._calls[calls], made, *values)))
+
+
+def _told(row: Row) -> ToldTrial:
+    document, checked, *rest = row
+    return ToldTrial(document, checked_of(checked), *rest)
+
+
+def _course(row: Row) -> Course:
+    calls, turns, *rest = row
+    return Course(
+        [CourseCall(*call) for call in calls], {number: Turn(*said) for number, *said in turns}, *rest
+    )
+
+
+def _golden_row(golden: GoldenTrial) -> Row:
+    turns = tuple(_turn_row(turn) for turn in golden.turns)
+    issues = tuple(map(tuple, golden.issues))
+    return dict(golden.dimensions), turns, issues, tuple(golden.numbers), tuple(golden.missing)
+
+
+def _turn_row(turn: TurnResult) -> Row:
+    values = [getattr(turn, name) for name in TurnResult.__match_args__]
+    values[_ISSUES] = tuple(map(tuple, turn.issues))
+    values[_SCORES] = dict(turn.scores)
+    return tuple(values)
+
+
+def _golden_trial(row: Row) -> GoldenTrial:
+    dimensions, turns, issues, numbers, missing = row
+    return GoldenTrial(dimensions, list(map(_turn, turns)), _issues(issues), numbers, missing)
+
+
+def _turn(row: Row) -> TurnResult:
+    values = [tuple(value) if isinstance(value, list) else value for value in row]
+    values[_ISSUES] = _issues(row[_ISSUES])
+    made: Callable[..., TurnResult] = TurnResult
+    return made(*values)
+
+
+def _issues(rows: Sequence[Row]) -> tuple[Issue, ...]:
+    return tuple(Issue(*row) for row in rows)
+
+
+def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[str, Any]:
+    """What is found of a record that nobody can judge and live."""
+    packer = Packer()
+    source = Source(file.path, line=line)
+    ref = TraceRef(None, source.path, source.format, None, line)
+    reason = f"{place_of(source)}: no worker could judge it: the last one {how}"
+    trial = TrialResult(0, ref, "error", 0.0, [], reason=reason)
+    judged = (None, (name, None, packer.trial(trial)), ())
+    return {
+        "records": [((packer.ref(ref), None, None), judged, judged)],
+        "checks": packer.checks,
+        "calls": packer.calls,
+        "warnings": [],
+        "unpriced": {},
+        "parts": [],
+        "lines": [],
+        "size": 0,
+        "judged": True,
+    }
+
+
+def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What pieces of a batch hold, as if it had been judged whole."""
+    whole: dict[str, Any] = {
+        **{name: [] for name in ("records", "checks", "calls", "warnings", "parts", "lines")},
+        "unpriced": {},
+        "size": 0,
+        "judged": True,
+    }
+    for piece in pieces:
+        checks, calls = len(whole["checks"]), len(whole["calls"])
+        for name in ("warnings", "parts"):
+            whole[name] += piece[name]
+        whole["records"] += [_moved(record, checks, calls) for record in piece["records"]]
+        whole["checks"] += piece["checks"]
+        whole["calls"] += piece["calls"]
+        for model, count in piece["unpriced"].items():
+            whole["unpriced"][model] = whole["unpriced"].get(model, 0) + count
+        if piece["lines"] is None or whole["lines"] is None:
+            whole["lines"] = None
+        else:
+            whole["lines"] += piece["lines"]
+        whole["size"] += piece["size"]
+        whole["judged"] = piece["judged"]
+    return whole
+
+
+def _moved(record: Row, checks: int, calls: int) -> Row:
+    """A record whose rows stand so many places further on."""
+    if is_block(record) or (not checks and not calls):
+        return record
+    row, judged, again = record
+    return row, _judged_moved(judged, checks, calls), again and _judged_moved(again, checks, calls)
+
+
+def _judged_moved(judged: Row, checks: int, calls: int) -> Row:
+    scenario_id, damage, options = judged
+    if damage is not None:
+        damage = (*damage[:2], _trial_moved(damage[2], checks, calls))
+    moved = [
+        (candidate, None if trial is None else _trial_moved(trial, checks, calls), course)
+        for candidate, trial, course in options
+    ]
+    return scenario_id, damage, moved
+
+
+def is_told(trial: Row) -> bool:
+    """Whether a trial's row has its document, and not what that is made of."""
+    return isinstance(trial[0], bytes)
+
+
+def _trial_moved(trial: Row, checks: int, calls: int) -> Row:
+    if is_told(trial):
+        return trial
+    return tuple(check + checks for check in trial[0]), trial[1] + calls, *trial[2:]

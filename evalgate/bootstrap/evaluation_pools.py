@@ -1,0 +1,115 @@
+"""Who judges the traces of a run in a shell: this process, copies of it, or a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.archives.shard_zip import Draft, Read
+    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.ports import Files
+    from evalgate.ports.engines import Engine, Workshop
+
+BREAK_EVEN = 80_000_000
+"""Bytes of traces, about 10,000 of them, below which workers cost more than they save."""
+SHARD = "shard.zip"
+URL = "://"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Who is to judge: so many processes, None for as many as it takes; on a Dask cluster, and on which.
+
+    `plugins` are modules that workers elsewhere must be told of; `traces` are patterns of the command line,
+    which may be URLs.
+    """
+
+    jobs: int | None = None
+    dask: bool = False
+    scheduler: str | None = None
+    plugins: Sequence[str] = ()
+    traces: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Workers as they are wanted; see ports.engines.Workshops.
+
+    On this machine there are none for less than the break-even, unless a number of them is asked for.
+    """
+
+    files: Files
+    limits: TraceLimits
+    wanted: Wanted
+
+    def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> Workshop | None:
+        """Workers, where they are worth it."""
+        wanted = self.wanted
+        if wanted.dask:
+            from evalgate.adapters.engines.dask_cluster import Cluster
+
+            return self._with(Cluster(wanted.scheduler, wanted.jobs, wanted.plugins))
+        if wanted.jobs is None and self._size(traces) < BREAK_EVEN:
+            return None
+        from evalgate.adapters.engines.cores import usable_cores
+
+        count = wanted.jobs or usable_cores()
+        if count == 1:
+            return None
+        from evalgate.adapters.engines.process_pool import Crew
+
+        return self._with(Crew(count))
+
+    def alone(self) -> Workshop:
+        """Nobody but this process, batch by batch."""
+        from evalgate.adapters.engines.in_process import Alone
+
+        return self._with(Alone())
+
+    def _with(self, engine: Engine) -> Workshop:
+        from evalgate.adapters.archives.baseline_traces import line_of
+        from evalgate.adapters.formats.open.batches import BatchedTraces
+        from evalgate.ports.engines import Workshop
+
+        return Workshop(BatchedTraces(self.files, self.limits), engine, line_of)
+
+    def _size(self, traces: Sequence[tuple[Sequence[str], str]]) -> int:
+        """Bytes of the traces, as far as it takes to see that there are enough."""
+        size, seen = 0, set[str]()
+        for patterns, folder in traces:
+            for pattern in patterns:
+                for file in self.files.expand(pattern, folder):
+                    if file.real not in seen:
+                        seen.add(file.real)
+                        size += self.files.size(file)
+                    if size >= BREAK_EVEN:
+                        return size
+        return size
+
+
+def files_of(here: Files, wanted: Wanted | None) -> Files:
+    """Files of this machine, and of others where a pattern of the command line is a URL."""
+    if wanted is None or not any(URL in pattern for pattern in wanted.traces):
+        return here
+    from evalgate.adapters.files.remote_files import RemoteFiles
+
+    return RemoteFiles(here)
+
+
+def shard_draft(path: str) -> Draft:
+    """A shard to be written."""
+    from evalgate.adapters.archives.shard_zip import Draft
+
+    return Draft(path)
+
+
+def shards(patterns: Sequence[str], cwd: str) -> Sequence[Read]:
+    """The shards that a person names."""
+    from evalgate.adapters.archives.shard_zip import Shards
+    from evalgate.bootstrap.sources import workspace
+
+    return Shards(workspace(cwd)).open(patterns)

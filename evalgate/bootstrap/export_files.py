@@ -1,0 +1,52 @@
+"""Exports on disk: where they are written, and what they are when they come back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.bootstrap.sources import workspace
+from evalgate.errors import Location, Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.reporting.dataset.read_jsonl import Restored
+
+MOST_BYTES = 256_000_000
+
+
+def write(parts: Iterable[bytes], path: str, form: str, *, cwd: str, source_date_epoch: str | None) -> str:
+    """Writes a file whole, and tells its path: in a folder it is named by the time.
+
+    Raises SettingError where the system refuses.
+    """
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.files.output_folder import LineFile, OutputFolder, is_folder
+    from evalgate.reporting.dataset.export_times import file_stamp
+
+    if is_folder(path, cwd):
+        name = f"evaluation_{file_stamp(SystemClock(source_date_epoch).now())}.{form}"
+        OutputFolder(path, cwd).path(name)  # makes the folder
+        path = f"{path.rstrip('/')}/{name}"
+    with LineFile(path, cwd) as file:
+        for part in parts:
+            file.write(part)
+    return path
+
+
+def read(path: str, cwd: str) -> Restored:
+    """The evaluations of an export, by the file's ending; raises SettingError, RefusedPath or OverLimit."""
+    content = workspace(cwd).read(path, MOST_BYTES, what="export")
+    if path.endswith(".jsonl"):
+        from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
+
+        return read_evaluation_lines(content.split(b"\n"), path)
+    if not path.endswith(".csv"):
+        hint = "`evalgate goldens import` takes goldens in"
+        raise SettingError(Problem("an export ends in .jsonl or .csv", Location(path), hint))
+    from evalgate.reporting.dataset.evaluation_csv import read_evaluation_rows
+
+    try:
+        return read_evaluation_rows(content.decode("utf-8-sig"), path)
+    except UnicodeDecodeError:
+        raise SettingError(Problem("an export is text in UTF-8", Location(path))) from None

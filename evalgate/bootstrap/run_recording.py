@@ -1,0 +1,77 @@
+"""The store that a run is kept in, opened so that it can't stand in the way of the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.errors import InvalidInput, SuiteError, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.application.history.run_record import Circumstances
+    from evalgate.application.history.run_recorder import Memory
+    from evalgate.settings.settings import Settings
+
+
+def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> Memory | None:
+    """The store that a flag, the environment or the project names; None where none does, or says `none`.
+
+    Raises SettingError for a name that can't be meant. A project file that can't be read is the judge's to
+    tell.
+    """
+    from evalgate.bootstrap.store_choice import named_store
+
+    try:
+        named = named_store(said, environ, cwd)
+    except SuiteError:
+        return None
+    if named in (None, "none"):
+        return None
+    from evalgate.application.history.run_record import Circumstances
+
+    branch = environ.get("GITHUB_REF_NAME")
+    history = environ.get("GITHUB_BASE_REF") or branch
+    around = Circumstances(branch, environ.get("GITHUB_RUN_ID"), history_branch=history)
+    return _opened(named, cwd, environ.get("SOURCE_DATE_EPOCH"), around)
+
+
+def memory_of_job(settings: Settings) -> Memory:
+    """The store that the input names; a file lies in the runner's own folder."""
+    from evalgate.application.history.run_record import Circumstances
+
+    job, pull_request = settings.job, settings.event.pull_request
+    around = Circumstances(
+        settings.stored_branch,
+        job.run_id,
+        pull_request=pull_request.number if pull_request else None,
+        url=job.run_url,
+        history_branch=settings.baseline_branch,
+        is_approved_by_store=_is_out_of_reach(settings),
+    )
+    return _opened(settings.inputs.store_url, job.temp, job.source_date_epoch, around)
+
+
+def _is_out_of_reach(settings: Settings) -> bool:
+    """Whether approvals of the store count: what a pull request runs could have put some into a file."""
+    from evalgate.adapters.store.store_url import place_of
+
+    if not settings.approvals_commit:
+        return True
+    return place_of(settings.inputs.store_url, settings.job.temp).kind == "postgresql"
+
+
+def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circumstances) -> Memory:
+    """The store, opened. Raises SettingError for a name that can't be meant, and for nothing else."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.store.store_url import place_of
+    from evalgate.application.history.run_recorder import NOT_STORED, Memory
+    from evalgate.bootstrap.store import open_store
+
+    clock = SystemClock(source_date_epoch)
+    place_of(named, folder)
+    try:
+        store = open_store(named, folder, source_date_epoch=source_date_epoch)
+    except (InvalidInput, Unreachable) as trouble:
+        return Memory(None, clock, around, f"{NOT_STORED}: {trouble}")
+    return Memory(store, clock, around)

@@ -1,0 +1,163 @@
+"""What the verbs of a shell work with, where what a person names is trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from evalgate.bootstrap.sources import (
+    baseline_files,
+    fingerprints,
+    price_list,
+    suite_files,
+    trace_files,
+    trace_limits,
+    workspace,
+)
+from evalgate.errors import Problem, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from evalgate.adapters.files.output_folder import LineFile
+    from evalgate.application.evaluation.pricing import Pricer
+    from evalgate.application.judge.backtest import BacktestTools
+    from evalgate.application.judge.judge import Tools
+    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.models.approvals.approval import ApprovalFile
+    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.trace.trace import DamagedTrace, TraceRecord
+    from evalgate.ports import Progress
+    from evalgate.ports.store import Store
+    from evalgate.settings.limits import Limits
+    from evalgate.suite.models import Configuration
+
+
+def shell_tools(  # noqa: PLR0913  all that a person may say of it
+    cwd: str,
+    output_dir: str,
+    bounds: Limits,
+    *,
+    source_date_epoch: str | None,
+    progress_to: TextIO | None,
+    wanted: Wanted | None = None,
+    store: Callable[[], Store] | None = None,
+) -> Tools:
+    """What the judge works with in a shell, where what a person names is trusted.
+
+    `wanted` says who judges, None for this process alone; `store` opens the one that holds goldens.
+    """
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.files.cached_files import SeenFiles
+    from evalgate.adapters.files.disk_spool import Shelf
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.adapters.formats.open.trace_files import TraceFiles
+    from evalgate.adapters.progress import Quiet, progress_for
+    from evalgate.application.judge.judge import Tools
+    from evalgate.bootstrap.evaluation_pools import Workers, files_of
+    from evalgate.bootstrap.process import reading
+
+    files, limits = SeenFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
+    progress: Progress = Quiet()
+    if progress_to is not None:
+        progress = progress_for(progress_to, quiet=False, share=files.share)
+    return Tools(
+        suite_files(cwd, None, bounds, store),
+        TraceFiles(files, limits),
+        baseline_files(cwd),
+        OutputFolder(output_dir, cwd),
+        SystemClock(source_date_epoch),
+        reading.on(progress),
+        price_list(),
+        fingerprints(cwd),
+        None if wanted is None else Workers(files, limits, wanted),
+        Shelf,
+    )
+
+
+def backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
+    """What a backtest works with, in a shell; `store` opens the one that holds goldens."""
+    from evalgate.adapters.formats.open.stored_traces import stored_traces
+    from evalgate.adapters.progress import progress_for
+    from evalgate.application.judge.backtest import BacktestTools
+
+    return BacktestTools(
+        suite_files(cwd, store=store),
+        baseline_files(cwd),
+        stored_traces,
+        progress_for(progress_to, quiet=False),
+        price_list(),
+    )
+
+
+def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
+    """The zips that files, folders or globs name, each once; raises SettingError where one names none."""
+    files, found = workspace(cwd), dict[str, None]()
+    for pattern in patterns:
+        matches = [file.path for file in files.expand(pattern, ".") if file.path.endswith(".zip")]
+        if not matches:
+            raise SettingError(Problem(f"no baseline.zip at {pattern!r}"))
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def use_own_evaluators(modules: Sequence[str], cwd: str) -> None:
+    """Lets suites name own evaluators: those of the modules, and of installed packages. Never in a job."""
+    from evalgate.adapters.plugins import OwnEvaluators
+    from evalgate.evaluators.core.registry import use_own
+
+    use_own(OwnEvaluators(modules, cwd))
+
+
+def check_formats(configuration: Configuration) -> None:
+    """Raises SettingError for a suite's `format` that does not exist."""
+    from evalgate.application.evaluation.trace_settings import format_problems
+
+    problems = format_problems(configuration, trace_files("."))
+    if problems:
+        raise SettingError(*problems)
+
+
+def pricer() -> Pricer:
+    """Gives traces the cost that a run of a suite without `prices` would give them."""
+    from evalgate.application.evaluation.pricing import Pricer
+    from evalgate.suite.suite_prices import OwnPrices
+
+    return Pricer(OwnPrices(), price_list())
+
+
+def template(path: str, cwd: str) -> TemplateFile:
+    """A project's own words for the comment, out of a file that a person named."""
+    from evalgate.adapters.files.local_template import TemplateOnDisk
+
+    return TemplateOnDisk(workspace(cwd), path).read()
+
+
+def approvals(cwd: str) -> ApprovalFile | None:
+    """The approvals of the working folder, which a shell trusts; None where it has none."""
+    from evalgate.adapters.files.local_approvals import ApprovalsOnDisk
+
+    return ApprovalsOnDisk(workspace(cwd)).read()
+
+
+def now(source_date_epoch: str | None) -> datetime:
+    """The time, or the one that is to stand for it."""
+    from evalgate.adapters.clock import SystemClock
+
+    return SystemClock(source_date_epoch).now()
+
+
+def line_file(path: str, cwd: str) -> LineFile:
+    """A file that a person named in a shell."""
+    from evalgate.adapters.files.output_folder import LineFile
+
+    return LineFile(path, cwd)
+
+
+def converted(
+    records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool
+) -> Iterator[bytes | DamagedTrace]:
+    """Traces as lines of another format; see writers.writer_for."""
+    from evalgate.adapters.formats.writers import converted, writer_for
+
+    return converted(records, writer_for(target, full=full), redact=redact)

@@ -1,0 +1,125 @@
+"""`evalgate approve`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from datetime import date
+
+    from evalgate.application.approvals.approve_change import Wish
+    from evalgate.cli.shell import Shell
+    from evalgate.models.approvals.approval import Approval
+
+EXAMPLES = """examples:
+  evalgate approve refund --until 2026-12-31 --because 'the API is down, ticket 4711'
+  evalgate approve refund --suite support --limit 'score>=0.7' --until 2026-12-31 --because 'to be tuned'
+  evalgate approve all --until 2026-12-01 --because 'the new model is wanted' --who Ana
+"""
+RESULTS = ".evalgate/results.json"
+NAMES = ("GITHUB_ACTOR", "USER", "LOGNAME", "USERNAME")
+"""Variables that say who sits there."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="the id of a scenario that fails, or all for whatever fails")
+    add("--because", metavar="REASON", required=True, help="why it may fail")
+    add("--until", metavar="DATE", required=True, help="the last day on which it may, such as 2026-12-31")
+    add("--who", metavar="NAME", help="who answers for it (default: the user's name)")
+    add("--suite", metavar="NAME", help="its suite, where several have such a scenario")
+    add("--variant", metavar="NAME", help="one variant of it")
+    add("--assertion", metavar="NAME", help="failures of this check only")
+    add("--change", choices=["broken", "regressed"], help="this change since the baseline only")
+    add("--limit", metavar="LIMIT", help="how bad it may get: score>=0.7, or none (default: as it is now)")
+    add("--this-recording", action="store_true", help="only the recordings that failed may fail")
+    add("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})")
+    add("--store-url", metavar="URL", help="keep it in this store, not in evalgate-approvals.yaml")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Looks up what fails, adds the approval to the file or the store, and says what it lets pass."""
+    from evalgate.application.approvals.approve_change import approvals_for
+    from evalgate.bootstrap import approval_storage, sources
+
+    wish = _wish(arguments, shell)
+    results = sources.baseline_files(shell.cwd).load(arguments.results).results
+    approvals = approvals_for(results, wish)
+    epoch = shell.environ.get("SOURCE_DATE_EPOCH")
+    if arguments.store_url is not None:
+        finished = approval_storage.Finished(results, shell.environ.get("GITHUB_RUN_ID"))
+        place = approval_storage.store_approvals(arguments.store_url, shell.cwd, approvals, epoch, finished)
+    else:
+        place = approval_storage.write_approvals(shell.cwd, approvals)
+    _tell(approvals, place, shell)
+    return 0
+
+
+def _wish(arguments: argparse.Namespace, shell: Shell) -> Wish:
+    from evalgate.application.approvals.approve_change import Wish
+    from evalgate.errors import SettingError
+
+    who = arguments.who or next((shell.environ[name] for name in NAMES if shell.environ.get(name)), None)
+    if who is None:
+        raise SettingError("nobody is named who answers for it: give --who NAME")
+    return Wish(
+        scenario=arguments.scenario,
+        reason=arguments.because,
+        who=who,
+        until=_day(arguments.until, shell),
+        suite=arguments.suite,
+        variant=arguments.variant,
+        assertion=arguments.assertion,
+        change=arguments.change,
+        least_score=_limit(arguments.limit),
+        these_recordings=arguments.this_recording,
+    )
+
+
+def _day(text: str, shell: Shell) -> date:
+    import re
+    from datetime import date
+
+    from evalgate.bootstrap.shell_verbs import now
+    from evalgate.errors import SettingError
+
+    try:
+        day = date.fromisoformat(text) if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise SettingError(f"--until {text!r} is no day of the calendar, such as 2026-12-31")
+    if day < now(shell.environ.get("SOURCE_DATE_EPOCH")).date():
+        raise SettingError(f"--until {text} is over")
+    return day
+
+
+def _limit(text: str | None) -> float | None:
+    """The least score; 0 where there is to be no limit."""
+    import re
+
+    from evalgate.errors import SettingError
+
+    if text is None:
+        return None
+    if text == "none":
+        return 0.0
+    found = re.fullmatch(r"\s*score\s*>=\s*(0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.[0-9]{1,9})\s*", text)
+    if found is None:
+        raise SettingError(f"--limit {text!r} can't be read: write score>=0.7, a score from 0 to 1, or none")
+    return float(found[1])
+
+
+def _tell(approvals: Sequence[Approval], place: str, shell: Shell) -> None:
+    from evalgate.reporting.text.escaping import terminal
+
+    for approval in approvals:
+        parts = [approval.suite, approval.scenario, approval.variant, approval.assertion]
+        named = terminal(" / ".join(part for part in parts if part))
+        bound = f", score at least {approval.least_score:g}" if approval.least_score is not None else ""
+        shell.say(f"approved until {approval.until.isoformat()}: {named}{bound}")
+    shell.note(f"written to {place}")

@@ -1,0 +1,53 @@
+"""`evalgate goldens export`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate goldens export -o goldens.jsonl
+  evalgate goldens export --tag money | head -1
+"""
+STDOUT = "-"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the action."""
+    from evalgate.cli.goldens.list import add_filter
+    from evalgate.cli.store.store_flags import add_store
+
+    parser.epilog = EXAMPLES
+    add_filter(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)"
+    )
+    add_store(parser)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Writes a line a golden, in the order of their ids."""
+    from evalgate.bootstrap import shell_verbs
+    from evalgate.cli.goldens.list import filter_of
+    from evalgate.cli.store.store_flags import opened
+    from evalgate.ports.store import EVERYTHING
+    from evalgate.reporting.dataset.ascii_json import ascii_line
+    from evalgate.reporting.dataset.golden_document import golden_document
+    from evalgate.reporting.text.wording import counted
+
+    with opened(arguments, shell) as store:
+        found = store.goldens.list(EVERYTHING, filter_of(arguments))
+    lines = [ascii_line(golden_document(golden)) for golden in found]
+    if arguments.output == STDOUT:
+        for line in lines:
+            shell.say(line.decode().rstrip("\n"))
+        return 0
+    with shell_verbs.line_file(arguments.output, shell.cwd) as file:
+        for line in lines:
+            file.write(line)
+    shell.note(f"{counted(len(lines), 'golden')} written to {arguments.output}")
+    return 0

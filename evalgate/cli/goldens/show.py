@@ -1,0 +1,39 @@
+"""`evalgate goldens show`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+LAST = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the action."""
+    from evalgate.cli.store.store_flags import add_store
+
+    parser.add_argument("id", metavar="ID", help="the golden's id")
+    parser.add_argument("--json", action="store_true", help="print it as JSON, as a file of goldens has it")
+    add_store(parser)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Prints one golden."""
+    from evalgate.application.goldens.stored_goldens import stored_golden
+    from evalgate.cli.store.store_flags import opened, say_json
+    from evalgate.ports.store import Page
+    from evalgate.reporting.dataset.golden_document import golden_document
+    from evalgate.reporting.terminal.golden_tables import golden_page
+
+    with opened(arguments, shell) as store:
+        golden = stored_golden(arguments.id, store.goldens)
+        last = store.evaluations.of_golden(golden.id, Page(LAST))
+    if arguments.json:
+        say_json(shell, golden_document(golden))
+    else:
+        shell.say(golden_page(golden, last, width=shell.width, colour=shell.has_colour))
+    return 0

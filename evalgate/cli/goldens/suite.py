@@ -1,0 +1,168 @@
+"""`evalgate goldens suite`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+    from evalgate.models.goldens.regression_suite import RegressionSuite
+
+DIMENSIONS = ("identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness")
+EXAMPLES = """examples:
+  evalgate goldens suite add nightly --tag money --passing-score 0.9 --without tone
+  evalgate goldens suite list
+  # then a suite file runs it:  goldens: [{store: {suite: nightly}}]
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The steps of the action."""
+    from evalgate.cli.store.store_flags import add_action, add_page, add_store
+
+    parser.epilog = EXAMPLES
+    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    for name, purpose in (("add", "store a new suite"), ("update", "change a suite")):
+        step = add_action(steps, name, purpose)
+        step.add_argument("name", metavar="NAME", help="the suite's name")
+        _add_fields(step)
+        add_store(step)
+    listing = add_action(steps, "list", "list suites")
+    add_page(listing)
+    add_store(listing)
+    show = add_action(steps, "show", "show a suite, and the goldens it names now")
+    show.add_argument("name", metavar="NAME", help="the suite's name")
+    show.add_argument("--json", action="store_true", help="print it as JSON")
+    add_store(show)
+    delete = add_action(steps, "delete", "delete a suite; its goldens stay")
+    delete.add_argument("name", metavar="NAME", help="the suite's name")
+    add_store(delete)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Does the step."""
+    steps = {"add": _add, "update": _update, "list": _list, "show": _show, "delete": _delete}
+    steps[arguments.step](arguments, shell)
+    return 0
+
+
+def _add_fields(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("fields", "a flag marked + may be repeated")
+    add = group.add_argument
+    add("--golden", dest="golden_ids", action="append", metavar="ID", help="a golden of it +")
+    add("--tag", dest="golden_tags", action="append", metavar="WORD", help="all goldens with this tag +")
+    add(
+        "--intent",
+        dest="golden_intents",
+        action="append",
+        metavar="WORD",
+        help="all goldens of this intent +",
+    )
+    add("--passing-score", type=float, metavar="SCORE", help="from what score on a golden passes (0.85)")
+    add(
+        "--critical-issues",
+        dest="critical_issue_threshold",
+        type=int,
+        metavar="N",
+        help="how many critical issues it bears (0)",
+    )
+    add(
+        "--without",
+        action="append",
+        choices=DIMENSIONS,
+        metavar="DIMENSION",
+        help=f"a dimension that is not evaluated: {', '.join(DIMENSIONS)} +",
+    )
+    add("--description", metavar="TEXT", help="what it is for")
+    add("--creator", metavar="NAME", help="who made it")
+    add("--label", dest="tags", action="append", metavar="WORD", help="a tag of the suite itself +")
+
+
+def _said(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields that flags were given for."""
+    from evalgate.application.goldens.regression_suites import checked_fields
+
+    said = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name in (
+            *("golden_ids", "golden_tags", "golden_intents", "passing_score", "critical_issue_threshold"),
+            *("description", "creator", "tags"),
+        )
+        if (value := getattr(arguments, name)) is not None
+    }
+    if arguments.without is not None:
+        said |= {f"evaluate_{name}": name not in arguments.without for name in DIMENSIONS}
+    return checked_fields(said)
+
+
+def _add(arguments: argparse.Namespace, shell: Shell) -> None:
+    from evalgate.application.goldens.regression_suites import add_suite
+    from evalgate.cli.store.store_flags import opened
+    from evalgate.reporting.text.escaping import terminal
+
+    said = _said(arguments)
+    with opened(arguments, shell, create=True) as store:
+        suite = add_suite(arguments.name, said, store)
+        shell.say(terminal(f"added: {suite.name}, {_goldens(suite, store)}", None))
+
+
+def _update(arguments: argparse.Namespace, shell: Shell) -> None:
+    from evalgate.application.goldens.regression_suites import change_suite
+    from evalgate.cli.store.store_flags import opened
+    from evalgate.reporting.text.escaping import terminal
+
+    said = _said(arguments)
+    with opened(arguments, shell) as store:
+        suite = change_suite(arguments.name, said, store)
+        shell.say(terminal(f"updated: {suite.name}, {_goldens(suite, store)}", None))
+
+
+def _list(arguments: argparse.Namespace, shell: Shell) -> None:
+    from evalgate.cli.store.store_flags import opened, page_of, say_json, tell_rest
+    from evalgate.reporting.dataset.golden_document import suite_document
+    from evalgate.reporting.terminal.golden_tables import suite_table
+
+    page = page_of(arguments)
+    with opened(arguments, shell) as store:
+        found = store.suites.list(page)
+    if arguments.json:
+        say_json(shell, [suite_document(suite) for suite in found])
+    elif found:
+        shell.say(suite_table(found, shell.width))
+    tell_rest(shell, len(found), page, "suites")
+
+
+def _show(arguments: argparse.Namespace, shell: Shell) -> None:
+    from evalgate.application.goldens.regression_suites import goldens_of, stored_suite
+    from evalgate.cli.store.store_flags import opened, say_json
+    from evalgate.reporting.dataset.golden_document import suite_document
+    from evalgate.reporting.terminal.golden_tables import suite_page
+
+    with opened(arguments, shell) as store:
+        suite = stored_suite(arguments.name, store.suites)
+        goldens = goldens_of(suite, store.goldens)
+    if arguments.json:
+        say_json(shell, {**suite_document(suite), "goldens_now": [golden.id for golden in goldens]})
+    else:
+        shell.say(suite_page(suite, goldens, width=shell.width, colour=shell.has_colour))
+
+
+def _delete(arguments: argparse.Namespace, shell: Shell) -> None:
+    from evalgate.application.goldens.regression_suites import unknown_suite
+    from evalgate.cli.store.store_flags import opened
+    from evalgate.errors import SettingError
+    from evalgate.reporting.text.escaping import terminal
+
+    with opened(arguments, shell) as store:
+        if not store.suites.delete(arguments.name):
+            raise SettingError(unknown_suite(arguments.name, store.suites))
+    shell.say(terminal(f"deleted: {arguments.name}; its goldens stay", None))
+
+
+def _goldens(suite: RegressionSuite, store: Any) -> str:
+    from evalgate.application.goldens.regression_suites import goldens_of
+    from evalgate.reporting.text.wording import counted
+
+    return f"{counted(len(goldens_of(suite, store.goldens)), 'golden')} now"

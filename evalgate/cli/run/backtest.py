@@ -1,0 +1,56 @@
+"""`evalgate backtest`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate backtest evals/refunds.yaml 'baselines/*.zip'
+  evalgate backtest evalgate.yaml baselines --fail-on hard_fail,broken --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.cli.shell import add_limits, add_plugins, words
+    from evalgate.cli.store.store_flags import add_store
+
+    parser.epilog = EXAMPLES
+    parser.add_argument("suite", metavar="SUITE", help="project or suite file, or a folder or glob of them")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="baseline.zip of a past run, or a folder or glob of them"
+    )
+    parser.add_argument("--fail-on", type=words, metavar="A,B", help="what would block, over every policy")
+    add_limits(parser, of_the_process=True)
+    add_plugins(parser)
+    add_store(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Judges every run anew and tells which would have been blocked; 0 whatever comes out."""
+    import orjson
+
+    from evalgate.application.judge.backtest import backtest
+    from evalgate.bootstrap import shell_verbs
+    from evalgate.bootstrap.store_choice import goldens_of_shell
+    from evalgate.reporting.terminal.backtest_table import backtest_document, backtest_table
+
+    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    paths = shell_verbs.baselines_at(arguments.runs, shell.cwd)
+    store = goldens_of_shell(arguments.store_url, shell.environ, shell.cwd)
+    tools = shell_verbs.backtest_tools(shell.cwd, store, progress_to=shell.err)
+    try:
+        found = backtest([arguments.suite], paths, arguments.fail_on, tools)
+    finally:
+        tools.progress.finish()
+    if arguments.json:
+        shell.say(orjson.dumps(backtest_document(found)).decode())
+    else:
+        shell.say(backtest_table(found))
+    return 0

@@ -1,0 +1,75 @@
+"""`evalgate baseline`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate baseline create .evalgate -o baseline.zip
+  evalgate baseline show baseline.zip
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The two actions of the verb."""
+    from evalgate.cli.shell import add_limits
+
+    parser.epilog = EXAMPLES
+    actions = parser.add_subparsers(dest="action", metavar="create|show", required=True)
+    make, look = "make a baseline from the folder a run left", "what a baseline holds"
+    create = actions.add_parser("create", help=make, description=f"{make.capitalize()}.")
+    create.add_argument("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run")
+    create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")
+    show = actions.add_parser("show", help=look, description=f"{look.capitalize()}.")
+    show.add_argument("path", metavar="PATH", help="baseline.zip or results.json")
+    for action in (create, show):
+        add_limits(action, of_the_process=True)
+    show.add_argument("--json", action="store_true", help="print manifest and summary as JSON")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Makes or shows a baseline."""
+    return _create(arguments, shell) if arguments.action == "create" else _show(arguments, shell)
+
+
+def _create(arguments: argparse.Namespace, shell: Shell) -> int:
+    import posixpath
+
+    from evalgate.bootstrap import sources
+
+    target = posixpath.join(shell.cwd, arguments.output)
+    said = sources.baseline_files(shell.cwd).create(arguments.folder, target)
+    shell.tell(said, "warning")
+    shell.say(f"written: {arguments.output}")
+    return 0
+
+
+def _show(arguments: argparse.Namespace, shell: Shell) -> int:
+    import orjson
+
+    from evalgate.bootstrap import sources
+    from evalgate.reporting.terminal.run_table import render_table
+    from evalgate.reporting.text.escaping import terminal
+
+    baseline = sources.baseline_files(shell.cwd).load(arguments.path)
+    if arguments.json:
+        content = {"manifest": baseline.manifest, "summary": baseline.results["summary"]}
+        shell.say(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode())
+        return 0
+    manifest = baseline.manifest or {
+        "commit": baseline.results["commit"],
+        "created_at": baseline.results["created_at"],
+    }
+    for name in ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash"):
+        if manifest.get(name):
+            shell.say(f"{name:17} {terminal(str(manifest[name]))}")
+    traces = manifest.get("traces")
+    if isinstance(traces, dict):
+        shell.say(f"{'traces':17} {traces.get('kept', 0)} kept, {traces.get('left_out', 0)} left out")
+    shell.say(render_table(baseline.results, width=shell.width, colour=shell.has_colour, loudness="normal"))
+    return 0

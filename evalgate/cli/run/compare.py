@@ -1,0 +1,45 @@
+"""`evalgate compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate compare main/baseline.zip .evalgate/results.json
+  evalgate compare before.zip after.zip --fail-on broken,regression
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.cli.shell import add_limits, words
+
+    parser.epilog = EXAMPLES
+    add_limits(parser, of_the_process=True)
+    parser.add_argument("base", metavar="BASE", help="the earlier run: baseline.zip or results.json")
+    parser.add_argument("head", metavar="HEAD", help="the later run: baseline.zip or results.json")
+    parser.add_argument(
+        "--fail-on", type=words, metavar="A,B", help="exit by the decision; without it always 0"
+    )
+    parser.add_argument("--json", action="store_true", help="print a results document instead of the table")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Compares and prints; the exit code is the decision's only where one is asked for."""
+    from evalgate.application.judge.compare_finished import compare_finished
+    from evalgate.bootstrap import sources
+    from evalgate.reporting.results.results_json import dump
+    from evalgate.reporting.terminal.run_table import render_table
+
+    files = sources.baseline_files(shell.cwd)
+    results = compare_finished(files, arguments.base, arguments.head, arguments.fail_on)
+    if arguments.json:
+        shell.say(dump(results).decode().rstrip())
+    else:
+        shell.say(render_table(results, width=shell.width, colour=shell.has_colour, loudness="normal"))
+    return results["exit_code"]

@@ -1,0 +1,52 @@
+"""`evalgate explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate explain refund-in-window
+  evalgate explain refund-in-window --baseline main/baseline.zip
+  evalgate explain refund --suite support --variant gpt --results out/results.json
+"""
+RESULTS = ".evalgate/results.json"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.cli.shell import add_limits
+
+    parser.epilog = EXAMPLES
+    add_limits(parser, of_the_process=True)
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="the id of a scenario")
+    add("--suite", metavar="NAME", help="its suite, where several have such a scenario")
+    add("--variant", metavar="NAME", help="one variant of it")
+    add("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})")
+    add(
+        "--baseline",
+        metavar="PATH",
+        help="compare it with this baseline.zip or results.json, not with the run's own baseline",
+    )
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Looks the scenario up and tells why its verdict is what it is; always 0 where there is one."""
+    from evalgate.application.judge.explain import Asked, explain
+    from evalgate.bootstrap import sources
+    from evalgate.reporting.terminal.explanation import explained_removal, explanation
+
+    asked = Asked(arguments.scenario, arguments.suite, arguments.variant)
+    found = explain(sources.baseline_files(shell.cwd), asked, arguments.results, arguments.baseline)
+    shell.tell(found.warnings, "warning")
+    width, colour = shell.width, shell.has_colour
+    if found.suite is not None and found.scenario is not None:
+        shell.say(explanation(found.document, found.suite, found.scenario, width=width, colour=colour))
+    elif found.removed is not None:
+        shell.say(explained_removal(found.removed, width=width, colour=colour))
+    return 0

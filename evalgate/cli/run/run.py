@@ -1,0 +1,201 @@
+"""`evalgate run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.application.history.run_recorder import Memory
+    from evalgate.application.judge.judge import Tools
+    from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.cli.shell import Shell
+    from evalgate.errors import OverLimit
+    from evalgate.reporting.terminal.run_table import Loudness
+
+EXAMPLES = """examples:
+  evalgate run                                     evalgate.yaml, else evals/**/*.yaml
+  evalgate run evals/refunds.yaml --traces 'traces/**/*.json'
+  evalgate run --baseline main/baseline.zip --fail-on hard_fail,broken
+"""
+OUTPUT_DIR = ".evalgate"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.cli.run.worker_flags import add_workers
+    from evalgate.cli.shell import add_limits, add_plugins
+
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them")
+    add("--traces", action="append", metavar="GLOB", help="read these, not what suites name (repeatable)")
+    add("--format", metavar="NAME", help="trace format, if detection should not decide")
+    add_decision(parser)
+    add_workers(parser)
+    add_limits(parser)
+    add_plugins(parser)
+    add_outputs(parser)
+
+
+def add_decision(parser: argparse.ArgumentParser) -> None:
+    """The options that decide what becomes of what was judged."""
+    from evalgate.cli.shell import words
+
+    add = parser.add_argument
+    add(
+        "--baseline",
+        metavar="PATH",
+        default="none",
+        help="baseline.zip or results.json to compare with, or none",
+    )
+    add(
+        "--fail-on",
+        type=words,
+        metavar="A,B",
+        help="what fails the gate, over every policy (default hard_fail)",
+    )
+    add(
+        "--on-weakening",
+        choices=["ignore", "warn", "fail"],
+        help="what becomes of a gate that demands less than the baseline's, over every policy",
+    )
+    add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
+    add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is left behind, and what is printed."""
+    add = parser.add_argument
+    add(
+        "--output-dir",
+        metavar="DIR",
+        default=OUTPUT_DIR,
+        help=f"where files are written (default {OUTPUT_DIR})",
+    )
+    add(
+        "--store-url",
+        metavar="URL",
+        help="remember the run in this store: a file, or postgresql://..., or none (default"
+        " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
+    )
+    add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
+    add("--sarif", action="store_true", help="leave results.sarif as well, for code scanning")
+    add("--template", metavar="FILE", help="your own words for parts of comment.md (docs/templates.md)")
+    add("--json", action="store_true", help="print results.json instead of the table")
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="print the summary line only")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="print every scenario and warning")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Judges, writes the files, prints the table."""
+    from evalgate.cli.run.worker_flags import run_shard, wanted
+
+    tools = tools_of(arguments, shell, wanted(arguments))
+    if arguments.shard is not None:
+        return run_shard(arguments, shell, _request(arguments, shell), tools)
+    return finish(arguments, shell, tools)
+
+
+def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: Wanted | None = None) -> Tools:
+    """What the judge works with, as the flags have it."""
+    from evalgate.bootstrap import shell_verbs
+    from evalgate.bootstrap.store_choice import goldens_of_shell
+    from evalgate.settings.limits import limits_from
+
+    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    return shell_verbs.shell_tools(
+        shell.cwd,
+        arguments.output_dir,
+        limits_from(arguments.limit),
+        source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
+        progress_to=None if arguments.quiet else shell.err,
+        wanted=wanted,
+        store=goldens_of_shell(arguments.store_url, shell.environ, shell.cwd),
+    )
+
+
+def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
+    """Judges with these tools, and leaves, tells and remembers what comes of it."""
+    from evalgate.application.judge.judge import judge
+    from evalgate.application.messages.write_outputs import leave_files
+    from evalgate.bootstrap.run_recording import memory_of_shell
+
+    memory = memory_of_shell(arguments.store_url, shell.environ, shell.cwd)
+    request = _request(arguments, shell)
+    judgement = judge(request if memory is None else memory.before(request), tools)
+    leave_files(judgement, tools.output)
+    _tell(judgement, arguments, shell)
+    if memory is not None:
+        _keep(judgement, memory, shell, is_quiet=arguments.quiet)
+    return judgement.exit_code
+
+
+def _keep(judgement: Judgement, memory: Memory, shell: Shell, *, is_quiet: bool) -> None:
+    """What becomes of it in the store is said, and changes nothing else."""
+    said = memory.keep(judgement)
+    if said and not is_quiet:
+        shell.note(said)
+    for warning in memory.warnings:
+        shell.note(f"warning: {warning}")
+
+
+def over_limit(arguments: argparse.Namespace, shell: Shell, refusal: OverLimit) -> int:
+    """A run that passed the limits of its process leaves results that say so, like any that can't be."""
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.bootstrap.limited_process import left_invalid
+
+    request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
+    epoch = shell.environ.get("SOURCE_DATE_EPOCH")
+    judgement = left_invalid(request, refusal, arguments.output_dir, shell.cwd, epoch)
+    _tell(judgement, arguments, shell)
+    return judgement.exit_code
+
+
+def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.bootstrap import shell_verbs
+    from evalgate.models.comparison.comparison import BaselineInfo
+
+    path = None if arguments.baseline == "none" else arguments.baseline
+    return JudgeRequest(
+        configs=arguments.configs,
+        traces=arguments.traces,
+        form=None if arguments.format == "auto" else arguments.format,
+        baseline=BaselineInfo("given", path=path) if path is not None else None,
+        baseline_required=True,
+        fail_on=arguments.fail_on,
+        on_weakening=arguments.on_weakening,
+        report_only=arguments.report_only,
+        make_baseline_zip=not arguments.no_baseline_zip,
+        sarif=arguments.sarif,
+        template=shell_verbs.template(arguments.template, shell.cwd) if arguments.template else None,
+        approvals=shell_verbs.approvals(shell.cwd),
+        commit=arguments.commit or shell.environ.get("GITHUB_SHA"),
+        branch=shell.environ.get("GITHUB_REF_NAME"),
+        run_id=shell.environ.get("GITHUB_RUN_ID"),
+    )
+
+
+def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
+    """The result on stdout, everything about it on stderr."""
+    from evalgate.models.run.chunks import whole
+    from evalgate.reporting.terminal.run_table import render_table
+
+    loudness: Loudness = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
+
+    shell.tell(judgement.problems)
+    for warning in judgement.warnings:
+        shell.note(f"warning: {warning}")
+    if arguments.json:
+        shell.say(whole(judgement.files["results.json"]).decode().rstrip())
+        return
+    if judgement.problems:
+        return
+    shell.say(render_table(judgement.results, width=shell.width, colour=shell.has_colour, loudness=loudness))
+    if not arguments.quiet:
+        names = ", ".join([*judgement.files, *(["baseline.zip"] if judgement.baseline_zip else [])])
+        shell.note(f"written to {arguments.output_dir}: {names}")

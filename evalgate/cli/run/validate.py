@@ -1,0 +1,57 @@
+"""`evalgate validate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate validate
+  evalgate validate evals/refunds.yaml
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.cli.shell import add_limits, add_plugins
+    from evalgate.cli.store.store_flags import add_store
+
+    parser.epilog = EXAMPLES
+    parser.add_argument(
+        "configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"
+    )
+    add_limits(parser)
+    add_plugins(parser)
+    add_store(parser)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Loads everything and tells all mistakes at once, as file:line:column."""
+    from evalgate.application.comparison.policies import policies_of
+    from evalgate.application.comparison.quarantine import check_quarantine
+    from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.bootstrap.store_choice import goldens_of_shell
+    from evalgate.reporting.text.wording import counted
+    from evalgate.settings.limits import limits_from
+
+    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    store = goldens_of_shell(arguments.store_url, shell.environ, shell.cwd)
+    files = sources.suite_files(shell.cwd, None, limits_from(arguments.limit), store)
+    configuration = files.load(arguments.configs)
+    check_quarantine(configuration, shell_verbs.now(shell.environ.get("SOURCE_DATE_EPOCH")).date())
+    approvals = shell_verbs.approvals(shell.cwd)
+    if approvals is not None:
+        files.approvals(approvals)
+    policies_of(configuration, None)
+    shell_verbs.check_formats(configuration)
+    shell.tell(configuration.warnings, "warning")
+    suites = configuration.suites
+    scenarios = sum(len(suite.scenarios) for suite in suites)
+    assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)
+    counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
+    shell.say(f"ok: {', '.join(counted(*each) for each in counts)}")
+    return 0

@@ -1,0 +1,104 @@
+"""The flags that say who judges: this process, several, other machines, or only a share of it all."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.application.judge.judge import Tools
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.cli.shell import Shell
+    from evalgate.models.shards.shard import Shard
+
+MOST_JOBS = 256
+DIGITS = 4
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """The flags."""
+    add = parser.add_argument
+    add(
+        "--jobs",
+        type=jobs,
+        metavar="N",
+        help="processes that judge (default auto: one for less than about 10,000 traces, else one a core)",
+    )
+    add(
+        "--shard",
+        type=shard,
+        metavar="I/N",
+        help="judge the I-th of N shares and leave shard.zip, for `evalgate merge` (docs/scale.md)",
+    )
+    add(
+        "--engine",
+        choices=["local", "dask"],
+        default="local",
+        help="where workers are: on this machine, or on a Dask cluster (needs evalgate-action[dask])",
+    )
+    add("--scheduler", metavar="ADDRESS", help="of the Dask cluster (default: one is started here)")
+
+
+def wanted(arguments: argparse.Namespace) -> Wanted:
+    """What the flags ask for. Limits hold for one process: with them there is one."""
+    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.errors import SettingError
+
+    if arguments.scheduler is not None and arguments.engine != "dask":
+        raise SettingError("--scheduler goes with --engine dask")
+    is_limited = any(each.partition("=")[0].strip() in {"cpu", "memory"} for each in arguments.limit)
+    count = 1 if is_limited and arguments.jobs is None else arguments.jobs
+    return Wanted(
+        count,
+        dask=arguments.engine == "dask",
+        scheduler=arguments.scheduler,
+        plugins=tuple(arguments.plugin),
+        traces=tuple(arguments.traces or ()),
+    )
+
+
+def jobs(text: str) -> int | None:
+    """How many processes a flag asks for, None where it leaves that open."""
+    if text == "auto":
+        return None
+    if not _is_number(text) or not 0 < int(text) <= MOST_JOBS:
+        raise ArgumentTypeError(f"{text!r} is no number from 1 to {MOST_JOBS}, nor auto")
+    return int(text)
+
+
+def shard(text: str) -> Shard:
+    """A share such as 2/5."""
+    from evalgate.models.shards.shard import MOST_SHARDS, Shard
+
+    number, _, of = text.partition("/")
+    if not (_is_number(number) and _is_number(of)) or not 0 < int(number) <= int(of) <= MOST_SHARDS:
+        raise ArgumentTypeError(f"{text!r} is no share such as 2/5, of at most {MOST_SHARDS:,}")
+    return Shard(int(number), int(of))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS
+
+
+def run_shard(arguments: argparse.Namespace, shell: Shell, request: JudgeRequest, tools: Tools) -> int:
+    """Judges one share, and leaves it in the output folder."""
+    from evalgate.application.parallel.shards import judge_shard
+    from evalgate.bootstrap import evaluation_pools
+
+    name = evaluation_pools.SHARD
+    workers: Any = tools.workshops
+    draft = evaluation_pools.shard_draft(tools.output.path(name))
+    try:
+        found = judge_shard(request, tools, arguments.shard, workers, draft)
+    finally:
+        draft.close()
+    shell.say(
+        f"shard {arguments.shard}: {found.traces:,} traces judged, in {found.batches:,} of "
+        f"{found.of_batches:,} batches"
+    )
+    if not arguments.quiet:
+        shell.note(f"written to {arguments.output_dir}: {name}")
+    return 0

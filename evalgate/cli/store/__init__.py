@@ -1,0 +1,1 @@
+"""The verbs over the store: `history`, `feedback`, `export`, `import`."""

@@ -1,0 +1,111 @@
+"""`evalgate feedback`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+    from evalgate.models.goldens.feedback import Sentiment
+
+SENTIMENTS = ("positive", "negative", "neutral")
+MAX_COMMENT, MAX_WORD, MOST_ISSUES = 10_000, 512, 100
+EXAMPLES = """examples:
+  evalgate feedback add talk-17 --rating 2 --comment 'asked twice for the order number'
+  evalgate feedback list --conversation talk-17
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The two actions of the verb."""
+    from evalgate.cli.store.store_flags import add_action, add_page, add_store
+
+    parser.epilog = EXAMPLES
+    actions = parser.add_subparsers(dest="action", metavar="add|list", required=True)
+    new = add_action(actions, "add", "store what a person said of a conversation")
+    add = new.add_argument
+    add("conversation", metavar="CONVERSATION", help="the conversation's id")
+    add("--rating", type=int, choices=range(1, 6), required=True, help="from 1 (bad) to 5 (good)")
+    add("--feedback", choices=SENTIMENTS, help="what it is (default: positive from 4 on, negative up to 2)")
+    add("--comment", metavar="TEXT", default="", help="in the person's words")
+    add("--issue", action="append", metavar="TEXT", default=[], help="something that was wrong (repeatable)")
+    add("--user-id", metavar="UUID", help="who said it")
+    add("--message-id", metavar="ID", help="of which message of the conversation")
+    add("--golden", metavar="ID", help="the golden that it is about")
+    add_store(new)
+    listing = add_action(actions, "list", "list what people said, the oldest first")
+    about = listing.add_mutually_exclusive_group()
+    about.add_argument("--conversation", metavar="ID", help="only of this conversation")
+    about.add_argument("--golden", metavar="ID", help="only of this golden")
+    add_page(listing)
+    add_store(listing)
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Stores feedback, or lists it."""
+    return _add(arguments, shell) if arguments.action == "add" else _list(arguments, shell)
+
+
+def _add(arguments: argparse.Namespace, shell: Shell) -> int:
+    from evalgate.application.goldens.stored_goldens import add_feedback
+    from evalgate.cli.store.store_flags import opened
+    from evalgate.models.goldens.feedback import Feedback
+
+    _bound(arguments)
+    said = Feedback(
+        "",
+        arguments.conversation,
+        arguments.rating,
+        arguments.feedback or _usual(arguments.rating),
+        arguments.comment,
+        tuple(arguments.issue),
+        arguments.user_id,
+        arguments.message_id,
+        arguments.golden,
+    )
+    with opened(arguments, shell, create=True) as store:
+        shell.say(f"added: {add_feedback(said, store).id}")
+        shell.note(f"in the store {store.place}")
+    return 0
+
+
+def _list(arguments: argparse.Namespace, shell: Shell) -> int:
+    from evalgate.cli.store.store_flags import opened, page_of, say_json, tell_rest
+    from evalgate.reporting.dataset.golden_document import feedback_document
+    from evalgate.reporting.terminal.golden_tables import feedback_table
+
+    page = page_of(arguments)
+    with opened(arguments, shell) as store:
+        if arguments.conversation is not None:
+            found = store.feedback.of_conversation(arguments.conversation, page)
+        elif arguments.golden is not None:
+            found = store.feedback.of_golden(arguments.golden, page)
+        else:
+            found = store.feedback.list(page)
+    if arguments.json:
+        say_json(shell, [feedback_document(said) for said in found])
+    elif found:
+        shell.say(feedback_table(found, shell.width))
+    tell_rest(shell, len(found), page, "feedback")
+    return 0
+
+
+def _usual(rating: int) -> Sentiment:
+    return "positive" if rating > 3 else "negative" if rating < 3 else "neutral"  # noqa: PLR2004
+
+
+def _bound(arguments: argparse.Namespace) -> None:
+    """Raises SettingError for what is empty, or longer than a person writes."""
+    from evalgate.errors import SettingError
+
+    if len(arguments.comment) > MAX_COMMENT:
+        raise SettingError(f"--comment has at most {MAX_COMMENT:,} characters")
+    words = {"--message-id": arguments.message_id, "--golden": arguments.golden}
+    words |= {f"--issue {number}": text for number, text in enumerate(arguments.issue, 1)}
+    for name, text in {"CONVERSATION": arguments.conversation, **words}.items():
+        if text is not None and not 0 < len(text.strip()) <= MAX_WORD:
+            raise SettingError(f"{name} has 1 to {MAX_WORD} characters")
+    if len(arguments.issue) > MOST_ISSUES:
+        raise SettingError(f"--issue is given at most {MOST_ISSUES} times")

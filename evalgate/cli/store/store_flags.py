@@ -1,0 +1,120 @@
+"""What the verbs over the store have in common: which store, which part of a list, which moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from datetime import datetime
+
+    from evalgate.cli.shell import Shell
+    from evalgate.ports.store import Page, Store
+
+MOST_LISTED = 10_000
+DEFAULT_LISTED = 50
+
+
+def add_action(actions: Any, name: str, purpose: str) -> argparse.ArgumentParser:
+    """One action of a verb that has several."""
+    from argparse import RawDescriptionHelpFormatter
+
+    description = f"{purpose[0].upper()}{purpose[1:]}."
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=purpose, description=description, formatter_class=RawDescriptionHelpFormatter
+    )
+    return parser
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Which store."""
+    parser.add_argument(
+        "--store-url",
+        metavar="URL",
+        help="the store: a file, or postgresql://... (default $EVALGATE_STORE_URL, else `store` of"
+        " evalgate.yaml, else .evalgate/evalgate.db)",
+    )
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """Which part of a list, and how it is printed."""
+    most = f"at most N of them, from 1 to {MOST_LISTED:,} (default {DEFAULT_LISTED})"
+    parser.add_argument("--limit", dest="most", type=int, metavar="N", default=DEFAULT_LISTED, help=most)
+    parser.add_argument("--offset", type=int, metavar="N", default=0, help="leave out the first N")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+
+
+def page_of(arguments: argparse.Namespace) -> Page:
+    """The part that was asked for; raises SettingError."""
+    from evalgate.errors import SettingError
+    from evalgate.ports.store import Page
+
+    if not 1 <= arguments.most <= MOST_LISTED:
+        raise SettingError(f"--limit takes a number from 1 to {MOST_LISTED:,}, not {arguments.most:,}")
+    if not 0 <= arguments.offset < 2**31:
+        raise SettingError(f"--offset takes a number from 0 on, not {arguments.offset:,}")
+    return Page(arguments.most, arguments.offset)
+
+
+def tell_rest(shell: Shell, shown: int, page: Page, noun: str) -> None:
+    """Says that a list may go on, or that there is nothing."""
+    if not shown:
+        shell.note(f"no {noun}" if not page.offset else f"no more {noun}")
+    elif shown == page.limit:
+        shell.note(f"there may be more {noun}: --offset {page.offset + page.limit}")
+
+
+def add_period(parser: argparse.ArgumentParser) -> None:
+    """Which time."""
+    add = parser.add_argument
+    add("--since", metavar="TIME", help="from this day or moment on, as 2026-01-31 or 2026-01-31T09:00:00Z")
+    add("--until", metavar="TIME", help="before this moment, or up to the end of this day")
+
+
+def period_of(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
+    """From when, and before when; raises SettingError."""
+    from datetime import timedelta
+
+    from evalgate.errors import SettingError
+
+    since, until = _moment(arguments.since, "--since"), _moment(arguments.until, "--until")
+    if until is not None and len(arguments.until) <= len("2026-01-31"):
+        until = min(until, until.max.replace(tzinfo=until.tzinfo) - timedelta(days=1)) + timedelta(days=1)
+    if since is not None and until is not None and since >= until:
+        raise SettingError(f"--since {arguments.since} is not before --until {arguments.until}")
+    return since, until
+
+
+def _moment(text: str | None, flag: str) -> datetime | None:
+    """A day or a moment, UTC where it names no zone."""
+    from datetime import UTC, datetime
+
+    from evalgate.errors import Problem, SettingError
+
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        hint = "write 2026-01-31 or 2026-01-31T09:00:00Z"
+        raise SettingError(Problem(f"{flag} {text!r} is no day and no time", None, hint)) from None
+
+
+def say_json(shell: Shell, document: Any) -> None:
+    """A document on stdout, every character to be seen."""
+    import orjson
+
+    from evalgate.cli.shell import visible_json
+
+    shell.say(visible_json(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()))
+
+
+def opened(arguments: argparse.Namespace, shell: Shell, *, create: bool = False) -> Store:
+    """The store that a flag, the environment or the project names, else the one where a shell keeps it.
+
+    Not `create`: it must be there.
+    """
+    from evalgate.bootstrap.store_choice import shell_store
+
+    return shell_store(arguments.store_url, shell.environ, shell.cwd, create=create)

@@ -1,0 +1,1 @@
+"""The verbs about traces and schemas: `query`, `convert`, `fingerprint`, `schema`."""

@@ -1,0 +1,78 @@
+"""`evalgate convert`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+
+EXAMPLES = """examples:
+  evalgate convert logs/run.json                               native traces, a line each
+  evalgate convert 'logs/**/*.json' --output traces.jsonl
+  evalgate convert --to otlp traces.jsonl -o spans.jsonl       for tools that read OpenTelemetry
+"""
+STDOUT = "-"
+
+
+class _Lines:
+    """Lines of result on stdout."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+
+    def write(self, line: bytes) -> None:
+        """One line, safe on a terminal."""
+        from evalgate.cli.shell import visible_json
+
+        self._shell.say(visible_json(line.decode().rstrip("\n")))
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    from evalgate.cli.traces.format_flags import add_format
+
+    parser.epilog = EXAMPLES
+    add = parser.add_argument
+    add("traces", nargs="+", metavar="TRACE", help="trace files or globs, of any format")
+    add_format(parser)
+    add("--to", choices=("native", "otlp"), default="native", help="what to write (default native)")
+    add("-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)")
+    add("--full", action="store_true", help="native traces with calls and results joined, never short")
+    add("--no-redact", action="store_true", help="keep what reads like a secret")
+
+
+def run(arguments: argparse.Namespace, shell: Shell) -> int:
+    """Writes one line a trace; what can't be read is told, and the others are written."""
+    from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.cli.shell import place_of
+    from evalgate.cli.traces.format_flags import chosen_format
+    from evalgate.errors import SettingError
+    from evalgate.settings.limits import limits_from
+
+    if arguments.full and arguments.to != "native":
+        raise SettingError("--full is of native traces only")
+    form, to_stdout = chosen_format(arguments, shell).form, arguments.output == STDOUT
+    records = sources.trace_files(shell.cwd, None, limits_from(arguments.limit)).read(
+        arguments.traces, ".", form
+    )
+    lines = shell_verbs.converted(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
+    written, damaged = 0, 0
+    with (
+        nullcontext(_Lines(shell)) if to_stdout else shell_verbs.line_file(arguments.output, shell.cwd) as out
+    ):
+        for line in lines:
+            if isinstance(line, bytes):
+                out.write(line)
+                written += 1
+            else:
+                damaged += 1
+                shell.note(f"error: {place_of(line.source)}: {line.reason}")
+        if not written and not damaged:
+            raise SettingError(f"no trace file at {', '.join(map(repr, arguments.traces))}")
+    if not to_stdout:
+        shell.note(f"{written:,} traces written to {arguments.output}")
+    return 2 if damaged else 0

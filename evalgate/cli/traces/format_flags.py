@@ -1,0 +1,70 @@
+"""The flags that say how traces are written, for verbs that read traces without judging them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evalgate.cli.shell import Shell
+    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.models import Suite
+
+AUTO, CUSTOM = "auto", "custom"
+
+
+class Chosen(NamedTuple):
+    """How traces are read; `suite` is the one of `--config`."""
+
+    form: str | Custom
+    suite: Suite | None = None
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """`--format`, and the suite that describes a format of its own."""
+    from evalgate.cli.shell import add_limits, add_plugins
+
+    parser.add_argument(
+        "--format", metavar="NAME", default=AUTO, help="trace format, if detection should not decide"
+    )
+    parser.add_argument(
+        "--config",
+        metavar="SUITE",
+        help="a suite whose `format` and `custom` say how traces are read; query takes its `prices` too",
+    )
+    add_limits(parser)
+    add_plugins(parser)
+
+
+def chosen_format(arguments: argparse.Namespace, shell: Shell) -> Chosen:
+    """What the flags say; raises SettingError where a suite is missing, or is one too many."""
+    from evalgate.errors import SettingError
+
+    if arguments.config is None:
+        if arguments.format == CUSTOM:
+            raise SettingError("--format custom needs --config SUITE: the suite's `custom` says how to read")
+        return Chosen(arguments.format)
+    suite = _suite(arguments, shell)
+    if arguments.format not in (AUTO, CUSTOM):
+        return Chosen(arguments.format, suite)
+    if suite.custom is None and arguments.format == CUSTOM:
+        raise SettingError(f"suite `{suite.name}` has no `format: custom`")
+    return Chosen(suite.custom or suite.form, suite)
+
+
+def _suite(arguments: argparse.Namespace, shell: Shell) -> Suite:
+    from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.errors import SettingError
+    from evalgate.settings.limits import limits_from
+
+    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
+    configuration = sources.suite_files(shell.cwd, None, limits_from(arguments.limit)).load(
+        [arguments.config]
+    )
+    shell_verbs.check_formats(configuration)
+    if len(configuration.suites) != 1:
+        raise SettingError(
+            f"--config takes one suite, {arguments.config!r} names {len(configuration.suites)}"
+        )
+    return configuration.suites[0]

@@ -1,0 +1,113 @@
+"""One compiled assertion: what it weighs, where it stands, and its check, which no trace can crash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.evaluators.core.evaluator import Finding
+from evalgate.models.run.run import AssertionResult
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from evalgate.errors import Location
+    from evalgate.evaluators.core.evaluator import Check
+    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.run import Outcome
+    from evalgate.models.trace.trace import Trace
+
+    _Said = tuple[str, int, float | None, type]
+
+MOST_KEPT = 20
+"""Rows of one outcome that an assertion keeps, as other traces may have the same."""
+
+
+class _Kept:
+    """Rows that an assertion had: most checks find the very same again and again.
+
+    `rows` are the first of each outcome; `row` is the last that was found again, for `finding`.
+    """
+
+    __slots__ = ("finding", "row", "rows")
+
+    row: AssertionResult
+
+    def __init__(self) -> None:
+        self.finding: Finding | None = None
+        self.rows: dict[Outcome, dict[_Said, AssertionResult]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking.
+
+    `written` is what the suite says, with the scheduling tool of its scenario and variant written in;
+    `dimension` is the one of a golden that it judges.
+    """
+
+    name: str
+    type: str
+    weight: float
+    required: bool
+    on_missing_skip: bool
+    check: Check
+    location: Location | None = None
+    warning: str | None = None
+    written: Any = None
+    dimension: Dimension | None = None
+    kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
+
+    def find(self, trace: Trace) -> Finding:
+        """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
+        try:
+            return self.check(trace)
+        except Exception as error:  # noqa: BLE001  (a crash is a result)
+            return _crashed(error)
+
+    def assess(self, trace: Trace) -> AssertionResult:
+        """The finding as a row of the results."""
+        try:
+            found = self.check(trace)
+        except Exception as error:  # noqa: BLE001  (a crash is a result)
+            found = _crashed(error)
+        kept = self.kept
+        if found is kept.finding:
+            return kept.row
+        outcome, reason, evidence, score = found
+        rows = kept.rows.get(outcome)
+        if rows is None:
+            rows = kept.rows[outcome] = {}
+        # Rows keep their evidence, so no other can have its identity; 1 and 1.0 are written differently.
+        said = reason, id(evidence), score, score.__class__
+        row = rows.get(said)
+        if row is not None:
+            row.is_shared = True
+            kept.finding, kept.row = found, row
+            return row
+        row = self._row(outcome, reason, evidence, score)
+        if len(rows) < MOST_KEPT:
+            rows[said] = row
+        return row
+
+    def _row(
+        self, outcome: Outcome, reason: str, evidence: dict[str, Any] | None, score: float | None
+    ) -> AssertionResult:
+        if not reason.isprintable():  # a tool's name, say, with line breaks in it
+            reason = " ".join(reason.split())
+        if score is None:
+            score = 1.0 if outcome == "passed" else 0.0
+        return AssertionResult(
+            self.name,
+            self.type,
+            outcome,
+            score,
+            self.weight,
+            self.required,
+            reason,
+            self.location,
+            evidence,
+            outcome != "not_evaluable" or not self.on_missing_skip,
+        )
+
+
+def _crashed(error: Exception) -> Finding:
+    return Finding("error", f"the check failed on this trace ({type(error).__name__})")

@@ -1,0 +1,170 @@
+"""Mistakes in what a suite says, by path, in our own words: what a person must change."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, get_args, get_origin
+
+from evalgate.declarations import full_model
+from evalgate.measures.values.json_values import kind, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+Path = tuple[str | int, ...]
+
+MOST_TOLD = 100
+"""Mistakes of one kind that are told one by one: a person mends those before reading on."""
+
+
+class Flaw(NamedTuple):
+    """One mistake; `path` leads from the parsed value to the place, through keys and indexes."""
+
+    path: Path
+    message: str
+    hint: str | None = None
+
+
+class FlawedError(ValueError):
+    """Raised while settings are compiled, for a mistake in one field."""
+
+    def __init__(self, field: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.flaw = Flaw((field,), message, hint)
+
+
+def suggest(word: object, known: Iterable[str]) -> str | None:
+    """'did you mean x?' for a misspelt word; else what is known, where that list is short."""
+    import difflib
+
+    names = sorted(known)
+    close = difflib.get_close_matches(str(word), names, 1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return f"known: {', '.join(names)}" if len(names) <= 12 else None  # noqa: PLR2004  (what fits in a line)
+
+
+def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[Flaw]:
+    """A validation error of one of our models, told in our words."""
+    model = full_model(model)
+    details = error.errors(include_url=False)
+    told = [_translate(detail, model) for detail in details[:MOST_TOLD]]
+    left = len(details) - MOST_TOLD
+    return [*told, Flaw((), f"and {left:,} more mistakes in this file")] if left > 0 else told
+
+
+def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:
+    steps, context = detail["loc"], detail.get("ctx", {})
+    path, _ = _walk(model, steps)
+    last = path[-1] if path else ""
+    if detail["type"] == "extra_forbidden":
+        around, owner = _walk(model, steps[:-1])
+        hint = suggest(steps[-1], _keys(owner)) if owner else None
+        return Flaw((*around, steps[-1]), f"unknown key {show(steps[-1], 60)}", hint)
+    if detail["type"] == "missing":
+        return Flaw(path[:-1], f"`{last}` is missing")
+    key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_name(path)}`"
+    if steps[-1:] == (A_NAME,):
+        key = f"a name in `{path[-2]}`"
+    if meant := _meant(detail["input"], context):
+        return Flaw(path, f"{key} can't be {_given(detail['input'])}", meant)
+    hint = "quote it if it is text" if detail["type"] == "string_type" else None
+    return Flaw(path, f"{key} {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint)
+
+
+def _last_name(path: Path) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _meant(value: object, context: Mapping[str, object]) -> str | None:
+    """The allowed word that a misspelt one is near to."""
+    close = suggest(value, re.findall("'([^']+)'", str(context.get("expected", ""))))
+    return close if close and close.startswith("did you mean") else None
+
+
+def _is_union_tag(step: str | int) -> bool:
+    """Pydantic puts the names of a union's members into the path; they are no part of the file."""
+    return isinstance(step, str) and (step[:1].isupper() or "[" in step or step in _TYPE_TAGS)
+
+
+_TYPE_TAGS = frozenset({"str", "int", "float", "bool", "list", "dict", "none", "literal"})
+
+
+A_NAME = "[key]"
+"""What pydantic adds to the path of a key that can't be one."""
+
+
+def _walk(model: type[BaseModel], steps: Iterable[str | int]) -> tuple[Path, type[BaseModel] | None]:
+    """The steps that are part of the file, and the model they lead to, where fields are models themselves.
+
+    A name that the file chose is part of it, whatever it looks like.
+    """
+    path: list[str | int] = []
+    owner: type[BaseModel] | None = model
+    is_chosen = False
+    for step in steps:
+        if is_chosen:
+            path.append(step)
+            is_chosen = False
+        elif not _is_union_tag(step):
+            path.append(step)
+            if isinstance(step, str):
+                field = owner.model_fields.get(step) if owner else None
+                owner = next(iter(_models_in(field.annotation)), None) if field else None
+                is_chosen = owner is not None and field is not None and _is_mapping(field.annotation)
+    return tuple(path), owner
+
+
+def _is_mapping(annotation: object) -> bool:
+    return get_origin(annotation) is dict or any(map(_is_mapping, get_args(annotation)))
+
+
+def _models_in(annotation: object) -> list[type[BaseModel]]:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for argument in get_args(annotation) for found in _models_in(argument)]
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+_EXPLANATIONS = {
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "finite_number": "must be a finite number",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "less_than": "must be less than {lt:g}",
+    "literal_error": "must be one of {expected}",
+    "too_short": "must have entries, at least {min_length}",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must have characters, at least {min_length}",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "has a character that is not allowed here",
+    "unseen": "must have no characters that nobody can see",
+}
+
+
+def _explain(code: str, context: Mapping[str, object]) -> str:
+    if code == "literal_error" and " or " not in str(context["expected"]):
+        return f"must be {context['expected']}"
+    return _EXPLANATIONS.get(code, "has a value that is not allowed here").format(**context)
+
+
+def _given(value: object) -> str:
+    return "empty" if value is None else f"{kind(value)} {show(value, 40)}"

@@ -1,0 +1,214 @@
+"""The operators of a query: what each demands of its value, and how it judges what the query found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+from evalgate.evaluators.core.field_problems import FlawedError, suggest
+from evalgate.measures.text.patterns import Pattern, PatternError
+from evalgate.measures.values.json_schemas import Schema, SchemaError
+from evalgate.measures.values.json_values import as_number, equal, kind, shorten, show
+
+Operator = Literal[
+    "eq",
+    "ne",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "contains",
+    "regex",
+    "exists",
+    "in",
+    "not_in",
+    "length",
+    "matches_schema",
+]
+OPERATORS: tuple[str, ...] = get_args(Operator)
+ALIASES = {"le": "lte", "ge": "gte"}
+
+Judge = Callable[[Any], str | None]
+"""From what was found to what is wrong with it; None where it is right.
+
+A search that passed its limit is an error, never a failure: it raises PatternFailedError.
+"""
+
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "gt": lambda actual, limit: actual > limit,
+    "gte": lambda actual, limit: actual >= limit,
+    "lt": lambda actual, limit: actual < limit,
+    "lte": lambda actual, limit: actual <= limit,
+}
+_SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+
+def canonical(operator: str) -> str:
+    """The operator's own name for one of its spellings."""
+    return ALIASES.get(operator, operator)
+
+
+def sign(operator: str) -> str:
+    """How people write it."""
+    return _SIGNS.get(operator, operator)
+
+
+def judge_for(operator: str, value: Any) -> Judge:
+    """The operator with its value checked. Raises FlawedError on `value`."""
+    return _MAKERS[operator](value)
+
+
+def _ordered(operator: str) -> Callable[[Any], Judge]:
+    compare = _COMPARE[operator]
+
+    def make(value: Any) -> Judge:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise FlawedError(
+                "value", f"`{operator}` compares with a number, not {kind(value)} {show(value, 40)}"
+            )
+
+        def judge(actual: Any) -> str | None:
+            number = actual if type(actual) is int else as_number(actual)
+            if number is None:
+                return f"{kind(actual)} {show(actual)} is no number"
+            if compare(number, value):
+                return None
+            return f"{show(actual)}, expected {sign(operator)} {show(value)}"
+
+        return judge
+
+    return make
+
+
+def _eq(value: Any) -> Judge:
+    if isinstance(value, str):  # the commonest, and equal to nothing but itself
+        return lambda actual: None if actual == value else f"{show(actual)}, expected {show(value)}"
+    return lambda actual: None if equal(actual, value) else f"{show(actual)}, expected {show(value)}"
+
+
+def _ne(value: Any) -> Judge:
+    return lambda actual: f"{show(actual)}, expected anything else" if equal(actual, value) else None
+
+
+def _contains(value: Any) -> Judge:
+    def judge(actual: Any) -> str | None:
+        if isinstance(actual, list):
+            right = any(equal(member, value) for member in actual)
+        elif isinstance(actual, str | dict):
+            right = isinstance(value, str) and value in actual
+        else:
+            return f"{kind(actual)} {show(actual)} can't contain anything"
+        key = " as a key" if isinstance(actual, dict) else ""
+        return None if right else f"{show(actual)}, expected it to contain {show(value)}{key}"
+
+    return judge
+
+
+def _regex(value: Any) -> Judge:
+    if not isinstance(value, str):
+        raise FlawedError("value", f"`regex` takes a pattern as text, not {kind(value)}")
+    pattern = compile_pattern(value, "value")
+
+    def judge(actual: Any) -> str | None:
+        if not isinstance(actual, str):
+            return f"{kind(actual)} {show(actual)} is no text"
+        if pattern.found_in(actual):
+            return None
+        return f"{show(actual)}, expected a match of /{shorten(value)}/"
+
+    return judge
+
+
+def compile_pattern(source: str, field: str) -> Pattern:
+    """A pattern of the suite; what does not compile is a mistake in `field`."""
+    try:
+        return Pattern(source)
+    except PatternError as error:
+        place = f" (character {error.position})" if error.position else ""
+        raise FlawedError(field, f"{error}{place}: {show(source, 60)}") from None
+
+
+def _members(value: Any, operator: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FlawedError("value", f"`{operator}` takes a list, not {kind(value)} {show(value, 40)}")
+    return value
+
+
+def _in(value: Any) -> Judge:
+    members = _members(value, "in")
+    return lambda actual: (
+        None
+        if any(equal(actual, member) for member in members)
+        else f"{show(actual)}, expected one of {show(value)}"
+    )
+
+
+def _not_in(value: Any) -> Judge:
+    members = _members(value, "not_in")
+    return lambda actual: (
+        f"{show(actual)}, expected none of {show(value)}"
+        if any(equal(actual, member) for member in members)
+        else None
+    )
+
+
+def _length(value: Any) -> Judge:
+    bounds = value if isinstance(value, dict) else {"eq": value}
+    if not bounds:
+        raise FlawedError(
+            "value", "`length` takes a number or bounds such as {gte: 1, lte: 3}, not an empty mapping"
+        )
+    known = {*_SIGNS, *ALIASES}
+    for name in bounds:
+        if name not in known:
+            raise FlawedError("value", f"`length` has no bound {show(name)}", suggest(name, known))
+    for limit in bounds.values():
+        if isinstance(limit, bool) or not isinstance(limit, int | float):
+            raise FlawedError(
+                "value", f"`length` compares with a number, not {kind(limit)} {show(limit, 40)}"
+            )
+    judges = [judge_for(canonical(name), limit) for name, limit in bounds.items()]
+
+    def judge(actual: Any) -> str | None:
+        if not isinstance(actual, str | list | dict):
+            return f"{kind(actual)} {show(actual)} has no length"
+        size = len(actual)
+        return f"length {size}, expected {show(value)}" if any(each(size) for each in judges) else None
+
+    return judge
+
+
+def _matches_schema(value: Any) -> Judge:
+    if not isinstance(value, dict | bool):
+        raise FlawedError("value", f"`matches_schema` takes a JSON Schema, not {kind(value)}")
+    try:
+        schema = Schema(value)
+    except SchemaError as error:
+        raise FlawedError("value", str(error)) from None
+
+    def judge(actual: Any) -> str | None:
+        difference = schema.first_difference(actual)
+        return None if difference is None else f"{show(actual)}: {difference}"
+
+    return judge
+
+
+def _exists(value: Any) -> Judge:
+    if not isinstance(value, bool):
+        raise FlawedError("value", f"`exists` takes true or false, not {kind(value)} {show(value, 40)}")
+    expected = "something" if value else "nothing"
+    return lambda actual: None if (actual is not None) is value else f"{show(actual)}, expected {expected}"
+
+
+_MAKERS: dict[str, Callable[[Any], Judge]] = {
+    "eq": _eq,
+    "ne": _ne,
+    **{name: _ordered(name) for name in _COMPARE},
+    "contains": _contains,
+    "regex": _regex,
+    "exists": _exists,
+    "in": _in,
+    "not_in": _not_in,
+    "length": _length,
+    "matches_schema": _matches_schema,
+}

@@ -1,0 +1,68 @@
+"""Evaluators that others wrote: what they make is checked, so that no mistake of theirs ends a run."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from math import isfinite
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import orjson
+
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.measures.values.json_values import shorten, show
+from evalgate.models.run.run import Outcome
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+MAX_REASON = 1_000
+"""Characters of a reason that are kept."""
+MAX_EVIDENCE = 20_000
+"""Bytes of evidence; more is left out."""
+
+
+def compiled(settings: Evaluator) -> Check:
+    """The check with its findings looked at. Raises FlawedError, also where compiling crashes."""
+    try:
+        made: tuple[Any, Any] = settings.label(), settings.compile()
+    except FlawedError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a stranger's code: whatever it raises is told)
+        raise FlawedError(
+            "type", f"own evaluator {show(settings.type)} fails on these settings ({type(error).__name__})"
+        ) from None
+    label, check = made
+    if not isinstance(label, str) or not callable(check):
+        raise FlawedError("type", f"own evaluator {show(settings.type)} makes no label or no check")
+    return lambda trace: _looked_at(check, trace)
+
+
+def _looked_at(check: Check, trace: Trace) -> Finding:
+    """The finding within bounds; one that is none is an error."""
+    found = check(trace)
+    wrong = _wrong_with(found)
+    if wrong:
+        return Finding("error", f"the check found no result: {wrong}")
+    evidence = found.evidence
+    if evidence is not None and len(orjson.dumps(evidence)) > MAX_EVIDENCE:
+        evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
+    evidence = deepcopy(evidence)  # the check may go on to use it for the next trace
+    reason = shorten(" ".join(found.reason.split()), MAX_REASON)
+    score = None if found.score is None else found.score + 0  # 0.0 and -0.0 are equal, and one row
+    return found._replace(reason=reason, evidence=evidence, score=score)
+
+
+def _wrong_with(found: object) -> str | None:
+    if not isinstance(found, Finding):
+        return f"a Finding is due, not {type(found).__name__}"
+    outcome, reason, evidence, score = cast("tuple[Any, ...]", found)
+    if outcome not in get_args(Outcome):
+        return f"there is no outcome {show(outcome, 40)}"
+    if not isinstance(reason, str):
+        return f"its reason is {type(reason).__name__}"
+    if score is not None and not (type(score) in (int, float) and isfinite(score) and 0 <= score <= 1):
+        return f"its score is {show(score, 40)}, not a number from 0 to 1"
+    if not isinstance(evidence, dict | None):
+        return f"its evidence is {type(evidence).__name__}"
+    return None

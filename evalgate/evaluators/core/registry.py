@@ -1,0 +1,114 @@
+"""Which class judges which `type`; a class is imported when a suite first uses it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from evalgate.models.run.golden_result import DIMENSION_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.evaluators.core.evaluator import Evaluator
+
+KINDS: dict[str, tuple[str, str]] = {
+    "allowed_tools": ("calls.tool_counts", "AllowedTools"),
+    "contains": ("text.text_parts", "Contains"),
+    "contains_all": ("text.text_parts", "ContainsAll"),
+    "contains_any": ("text.text_parts", "ContainsAny"),
+    "convergence": ("output.convergence", "Convergence"),
+    "cost_limit": ("run.cost_and_latency", "CostLimit"),
+    "ends_with": ("text.text_parts", "EndsWith"),
+    "equals": ("text.text_parts", "Equals"),
+    "exit_code": ("output.exit_code", "ExitCode"),
+    "expected_tool": ("calls.expected_tool", "ExpectedTool"),
+    "finish_reason": ("run.finish_reason", "FinishReason"),
+    "forbidden_tools": ("calls.tool_counts", "ForbiddenTools"),
+    "has_timing": ("calls.timing", "HasTiming"),
+    "icontains": ("text.text_parts", "IContains"),
+    "is_json": ("text.text_shape", "IsJson"),
+    "is_recurring": ("calls.timing", "IsRecurring"),
+    "is_refusal": ("text.refusal", "IsRefusal"),
+    "jmespath": ("run.jmespath", "QueryAssertion"),
+    "latency_limit": ("run.cost_and_latency", "LatencyLimit"),
+    "max_length": ("text.text_shape", "MaxLength"),
+    "max_tool_calls": ("calls.tool_counts", "MaxToolCalls"),
+    "max_tool_errors": ("calls.tool_counts", "MaxToolErrors"),
+    "min_length": ("text.text_shape", "MinLength"),
+    "no_loops": ("calls.loops", "NoLoops"),
+    "no_run_code": ("calls.expected_tool", "NoRunCode"),
+    "no_tool": ("calls.expected_tool", "NoTool"),
+    "not_empty": ("text.text_shape", "NotEmpty"),
+    "output_contains": ("output.output_contains", "OutputContains"),
+    "output_json": ("output.output_json", "OutputJson"),
+    "output_numeric": ("output.output_numeric", "OutputNumeric"),
+    "recorded_score": ("run.recorded_score", "RecordedScore"),
+    "regex": ("text.text_shape", "Regex"),
+    "similarity": ("text.similarity", "Similarity"),
+    "staggered_timing": ("calls.timing", "StaggeredTiming"),
+    "starts_with": ("text.text_parts", "StartsWith"),
+    "token_limit": ("run.usage_limits", "TokenLimit"),
+    "tool_arguments": ("calls.tool_arguments", "ToolArguments"),
+    "tool_called": ("calls.tool_called", "ToolCalled"),
+    "tool_calls": ("calls.tool_counts", "ToolCalls"),
+    "tool_latency_limit": ("calls.tool_latency", "ToolLatencyLimit"),
+    "tool_sequence": ("calls.tool_sequence", "ToolSequence"),
+    "trajectory_score": ("calls.trajectory_score", "TrajectoryScore"),
+    "turn_limit": ("run.usage_limits", "TurnLimit"),
+}
+
+
+GOLDEN_VERSION = 1
+"""It rises when the same trace could score otherwise beside the same golden."""
+
+
+class OwnKinds(Protocol):
+    """Evaluators that do not come with the gate."""
+
+    def find(self, kind: str) -> type[Evaluator] | None:
+        """The class of a type, None for an unknown one."""
+
+    def names(self) -> Iterable[str]:
+        """The types that there are."""
+
+
+_own: list[OwnKinds] = []
+_named: dict[str, type[Evaluator]] = {}
+
+
+def use_own(kinds: OwnKinds) -> None:
+    """From now on, in this process, a type that is not built in is looked for there."""
+    _own[:] = [kinds]
+    _named.clear()
+
+
+def known_kinds() -> list[str]:
+    """Every type that a suite may name."""
+    return [*KINDS, *own_kinds()]
+
+
+def own_kinds() -> list[str]:
+    """The types that do not come with the gate."""
+    return [name for kinds in _own for name in kinds.names()]
+
+
+def evaluator_class(kind: str) -> type[Evaluator] | None:
+    """The class of a type, None for an unknown one."""
+    if kind not in KINDS:
+        return _own_class(kind)
+    module, name = KINDS[kind]
+    return cast("type[Evaluator]", getattr(import_module(f"evalgate.evaluators.kinds.{module}"), name))
+
+
+def _own_class(kind: str) -> type[Evaluator] | None:
+    found = next((found for kinds in _own if (found := kinds.find(kind))), None)
+    if found is not None:
+        _named[kind] = found
+    return found
+
+
+def versions() -> dict[str, int]:
+    """The version of every built-in evaluator, of what scores goldens, and of each own one that was named."""
+    own = {kind: found.version for kind, found in _named.items()}
+    return dict(sorted({**dict.fromkeys(KINDS, 1), DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))

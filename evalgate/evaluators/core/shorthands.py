@@ -1,0 +1,135 @@
+"""The short forms a suite may use, turned into the canonical assertion before anything else looks at them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.evaluators.core.field_problems import Flaw, Path, suggest
+from evalgate.evaluators.core.operators import ALIASES, OPERATORS
+from evalgate.measures.values.json_values import kind, show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_PATH = "response.content"
+GROUPS = ("all_of", "any_of", "at_least", "when")
+COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
+
+_OPERATOR_KEYS = {*OPERATORS, *ALIASES}
+
+
+class Canonical(NamedTuple):
+    """An assertion in its canonical form; `origin` leads from a field to where the suite wrote it."""
+
+    fields: dict[str, Any]
+    origin: dict[str, Path]
+
+    def written_at(self, path: Path) -> Path:
+        """The path in the suite of a path in the canonical form."""
+        if not path or not isinstance(path[0], str):
+            return path
+        return (*self.origin.get(path[0], (path[0],)), *path[1:])
+
+
+class ShorthandError(ValueError):
+    """The assertion can't be brought into its canonical form."""
+
+    def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.flaw = Flaw(path, message, hint)
+
+
+def canonical(raw: Any) -> Canonical:
+    """One assertion as written, in its canonical form. Raises ShorthandError."""
+    if not isinstance(raw, dict):
+        raise ShorthandError((), f"an assertion is a mapping, not {kind(raw)} {show(raw, 40)}", _typed(raw))
+    if "not" in raw:
+        return _negation(raw)
+    if "params" in raw:
+        return _merged_params(raw)
+    if any(group in raw for group in GROUPS):
+        return _group(raw)
+    if "type" in raw:
+        return Canonical(raw, {})
+    return _operator(raw)
+
+
+def _negation(raw: Mapping[str, Any]) -> Canonical:
+    """`not: {...}`: the inner assertion, swapped; what stands beside it belongs to the same assertion."""
+    inner = canonical_at(raw["not"], ("not",))
+    origin = {name: ("not", *inner.origin.get(name, (name,))) for name in inner.fields}
+    fields = dict(inner.fields)
+    for name, value in raw.items():
+        if name == "not":
+            continue
+        if name not in COMMON:
+            raise ShorthandError((name,), f"{show(name)} can't stand beside `not`", "put it inside")
+        if name in fields:
+            raise ShorthandError((name,), f"`{name}` stands here and inside `not`", "say it once")
+        fields[name], origin[name] = value, (name,)
+    if not isinstance(fields.get("negate", False), bool):
+        raise ShorthandError(
+            origin["negate"], f"`negate` must be true or false, not {show(fields['negate'])}"
+        )
+    fields["negate"] = not fields.get("negate", False)
+    return Canonical(fields, origin)
+
+
+def canonical_at(raw: Any, path: Path) -> Canonical:
+    """As `canonical`, for a part that stands at `path`."""
+    try:
+        return canonical(raw)
+    except ShorthandError as error:
+        flaw = error.flaw
+        raise ShorthandError((*path, *flaw.path), flaw.message, flaw.hint) from None
+
+
+def _merged_params(raw: Mapping[str, Any]) -> Canonical:
+    params = raw["params"]
+    if not isinstance(params, dict):
+        raise ShorthandError(("params",), f"`params` is a mapping, not {kind(params)}")
+    if "type" not in raw:
+        raise ShorthandError((), "`params` needs a `type` beside it")
+    fields = {name: value for name, value in raw.items() if name != "params"}
+    for name, value in params.items():
+        if name in fields:
+            raise ShorthandError(("params", name), f"`{name}` stands here and beside `params`", "say it once")
+        fields[name] = value
+    return Canonical(fields, {name: ("params", name) for name in params})
+
+
+def _group(raw: Mapping[str, Any]) -> Canonical:
+    given = [group for group in GROUPS if group in raw]
+    allowed = {*COMMON, given[0], *(("then",) if given[0] == "when" else ())}
+    for name in raw:
+        if name not in allowed:
+            raise ShorthandError(
+                (name,), f"{show(name)} can't stand beside `{given[0]}`", suggest(name, allowed)
+            )
+    return Canonical({**raw, "type": given[0]}, {})
+
+
+def _operator(raw: Mapping[str, Any]) -> Canonical:
+    """`{path, OP: value}`: a query."""
+    operators = [name for name in raw if name in _OPERATOR_KEYS]
+    if len(operators) != 1:
+        unknown = next((name for name in raw if name not in {*_OPERATOR_KEYS, *COMMON, "path"}), None)
+        found = "no operator" if not operators else f"the operators {', '.join(operators)}"
+        hint = _typed(unknown) or suggest(unknown, _OPERATOR_KEYS) if unknown is not None else None
+        raise ShorthandError(
+            () if unknown is None else (unknown,),
+            f"an assertion has a `type`, or a path with exactly one operator; this has {found}",
+            hint or "for example {path: response.content, contains: refund}",
+        )
+    operator = operators[0]
+    fields: dict[str, Any] = {"type": "jmespath", "operator": operator, "value": raw[operator]}
+    fields["expression"] = raw.get("path", DEFAULT_PATH)
+    fields |= {name: value for name, value in raw.items() if name not in {operator, "path"}}
+    return Canonical(fields, {"expression": ("path",), "value": (operator,), "operator": (operator,)})
+
+
+def _typed(word: Any) -> str | None:
+    """How to write a check of which only the name is given, or given as a key."""
+    from evalgate.evaluators.core.registry import known_kinds
+
+    return f"write {{type: {word}, ...}}" if isinstance(word, str) and word in known_kinds() else None

@@ -1,0 +1,4 @@
+"""Evaluators of tool calls.
+
+Entry points: `tool_sequence`, `tool_counts`, `tool_arguments`, `expected_tool`, `call_matcher.CallMatcher`.
+"""

@@ -1,0 +1,74 @@
+"""Calls of one tool by the value of one of their arguments."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from sys import maxsize
+from typing import TYPE_CHECKING, Any
+
+from evalgate.measures.sequences.repeats import hashable
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from evalgate.measures.sequences.argument_lookups import Lookup
+    from evalgate.models.trace.trace import ToolCall
+
+_BETWEEN = "\n"
+"""Stands between texts that are searched as one."""
+
+
+class CallIndex:
+    """Positions of calls; `searched` is the length of all texts, through which a look for a part goes."""
+
+    __slots__ = ("_by_key", "_ends", "_joined", "_numbers", "_places", "_texts", "_uncaptured", "searched")
+
+    def __init__(self, calls: Sequence[ToolCall], places: Sequence[int], argument: str) -> None:
+        self._uncaptured: list[int] = []
+        self._by_key: dict[Hashable, list[int]] = {}
+        self._texts: dict[str, list[int]] = {}
+        self._numbers: list[tuple[float, int]] = []
+        for at in places:
+            given = calls[at]["arguments"]
+            if given is None:
+                self._uncaptured.append(at)
+            elif isinstance(given, dict) and argument in given:
+                self._add(given[argument], at)
+        self._numbers.sort()
+        self._joined = _BETWEEN.join(self._texts)
+        self._ends = list(accumulate(len(text) + len(_BETWEEN) for text in self._texts))
+        self._places = list(self._texts.values())
+        self.searched = len(self._joined)
+
+    def _add(self, value: Any, at: int) -> None:
+        places = self._by_key.setdefault(hashable(value), [])
+        places.append(at)
+        if isinstance(value, str):
+            self._texts[value] = places
+        elif isinstance(value, int | float):
+            self._numbers.append((value, at))
+
+    def find(self, lookup: Lookup) -> list[int]:
+        """Positions, in any order; calls whose arguments were not captured are among them."""
+        return [*self._found(lookup), *self._uncaptured]
+
+    def _found(self, lookup: Lookup) -> list[int]:
+        if lookup.part:
+            return [at for number in self._holding(lookup.part) for at in self._places[number]]
+        if lookup.keys:
+            return [at for key in lookup.keys for at in self._by_key.get(key, ())]
+        low = bisect_left(self._numbers, (lookup.low, -1))
+        high = bisect_left(self._numbers, (lookup.high, maxsize))
+        return [at for _, at in self._numbers[low:high]]
+
+    def _holding(self, part: str) -> Iterable[int]:
+        """The texts with this part, all of them where most have it: then going through them is no help."""
+        if 4 * self._joined.count(part) > len(self._ends):
+            yield from range(len(self._ends))
+            return
+        found = self._joined.find(part)
+        while found >= 0:
+            number = bisect_right(self._ends, found)
+            yield number
+            found = self._joined.find(part, self._ends[number])

@@ -1,0 +1,64 @@
+"""The calls that a check looks at: those of one tool, and of one action where the suite names one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.measures.values.json_values import equal, shorten, show
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import ToolCall, Trace
+
+    Numbered = tuple[int, ToolCall]
+
+
+class Choice(NamedTuple):
+    """Which calls are meant: all of `tool`, or those whose argument `argument` is `action`."""
+
+    tool: str
+    action: str | None = None
+    argument: str = "action"
+
+    def __str__(self) -> str:
+        """The choice in words."""
+        tool = shorten(self.tool, 60)
+        return tool if self.action is None else f"{tool} with {self.argument} {show(self.action, 40)}"
+
+    def of(self, trace: Trace) -> Chosen:
+        """The agent's calls that are meant, numbered from 1 among all calls of the agent."""
+        found = Chosen([], [])
+        for number, call in enumerate(trace.agent_calls, 1):
+            if call["name"] != self.tool:
+                continue
+            if self.action is None or self._is_action(call):
+                found.sure.append((number, call))
+            elif not captured(call):
+                found.unsure.append((number, call))
+        return found
+
+    def _is_action(self, call: ToolCall) -> bool:
+        arguments = call["arguments"]
+        return isinstance(arguments, dict) and equal(arguments.get(self.argument), self.action)
+
+
+class Chosen(NamedTuple):
+    """Calls that are meant, and calls that may be: their arguments were not captured."""
+
+    sure: list[Numbered]
+    unsure: list[Numbered]
+
+
+def captured(call: ToolCall) -> bool:
+    """Whether the recorder kept the call's arguments, be they broken."""
+    return not (
+        call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None
+    )
+
+
+def times(count: int) -> str:
+    """How often, in words.
+
+    >>> times(1), times(3)
+    ('once', '3 times')
+    """
+    return "once" if count == 1 else f"{count:,} times"

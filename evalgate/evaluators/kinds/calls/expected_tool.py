@@ -1,0 +1,137 @@
+"""Whether the expected tool was called, often enough, and whether another was left alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.calls.call_selection import Choice, times
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
+from evalgate.evaluators.kinds.calls.tool_rules import count
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+Argument = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+def _counted(calls: int, expected: int) -> dict[str, int]:
+    """Evidence that tells the wrong tool from too few calls of the right one."""
+    return {"calls": calls, "expected_calls": expected}
+
+
+def _at_least(choice: Choice, least: int) -> Check:
+    def check(trace: Trace) -> Finding:
+        sure, unsure = choice.of(trace)
+        told = f"{choice} was called {times(len(sure))}, expected at least {times(least)}"
+        evidence = _counted(len(sure), least)
+        if len(sure) >= least:
+            return Finding("passed", told, evidence)
+        if len(sure) + len(unsure) >= least:
+            return Finding("not_evaluable", f"{told}; arguments not captured in {len(unsure):,} more")
+        return Finding("failed", told if sure else f"{told}{called_instead(trace)}", evidence)
+
+    return check
+
+
+def _none(choice: Choice) -> Check:
+    def check(trace: Trace) -> Finding:
+        sure, unsure = choice.of(trace)
+        if sure:
+            number = sure[0][0]
+            return Finding(
+                "failed", f"{choice} was called {times(len(sure))} (first in call {number}), expected no call"
+            )
+        if unsure:
+            return Finding("not_evaluable", f"{choice} may have been called: arguments not captured")
+        return Finding("passed", f"{choice} was not called")
+
+    return check
+
+
+class ExpectedTool(Evaluator):
+    """The tool `expected_tool` (or `tool`) is called at least `min_calls` times.
+
+    `expected_tool: null` is the negative scenario: no call of `tool`, or of any tool where that is not given.
+    With `action`, only calls whose argument `action_argument` has this value count.
+    """
+
+    type: Literal["expected_tool"]
+    expected_tool: ToolName | None = None
+    tool: ToolName | None = None
+    min_calls: Annotated[int, Field(ge=0)] | None = None
+    action: str | None = None
+    action_argument: Argument = "action"
+
+    def label(self) -> str:
+        """The check in words."""
+        if self._is_negative():
+            return (
+                f"no call of {Choice(self.tool, self.action, self.action_argument)}"
+                if self.tool
+                else "no tool call"
+            )
+        choice = Choice(self.expected_tool or self.tool or "", self.action, self.action_argument)
+        least = 1 if self.min_calls is None else self.min_calls
+        return f"{choice} called" if least == 1 else f"{choice} called at least {times(least)}"
+
+    def _is_negative(self) -> bool:
+        return self.expected_tool is None and "expected_tool" in self.model_fields_set
+
+    def compile(self) -> Check:
+        """Checks that the fields agree; raises FlawedError."""
+        if self._is_negative():
+            return self._negative()
+        tool = self.expected_tool or self.tool
+        if tool is None:
+            raise FlawedError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
+        if self.tool not in (None, tool):
+            raise FlawedError("tool", "`tool` and `expected_tool` are two names for one tool", "drop one")
+        if self.min_calls == 0:
+            raise FlawedError(
+                "min_calls", "`min_calls: 0` demands nothing", "`expected_tool: null` means no call"
+            )
+        return _at_least(Choice(tool, self.action, self.action_argument), self.min_calls or 1)
+
+    def _negative(self) -> Check:
+        if self.min_calls:
+            raise FlawedError("min_calls", "where no tool is expected, `min_calls` can only be 0")
+        if self.tool is not None:
+            return _none(Choice(self.tool, self.action, self.action_argument))
+        if self.action is not None:
+            raise FlawedError("action", "`action` needs `tool`: the tool that has this action")
+        return count(None, 0, 0)
+
+
+class NoTool(Evaluator):
+    """`tool` is not called; with `action`, not in this way."""
+
+    type: Literal["no_tool"]
+    tool: ToolName
+    action: str | None = None
+    action_argument: Argument = "action"
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"no call of {Choice(self.tool, self.action, self.action_argument)}"
+
+    def compile(self) -> Check:
+        """A look at the calls."""
+        return _none(Choice(self.tool, self.action, self.action_argument))
+
+
+class NoRunCode(Evaluator):
+    """`no_tool` under its other name: `tool` is `run_code` unless the suite says otherwise."""
+
+    type: Literal["no_run_code"]
+    tool: ToolName = "run_code"
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"no call of {self.tool}"
+
+    def compile(self) -> Check:
+        """A look at the calls."""
+        return _none(Choice(self.tool))

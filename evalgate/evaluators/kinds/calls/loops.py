@@ -1,0 +1,66 @@
+"""`no_loops`: the agent does not do the same thing again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.kinds.calls.call_selection import captured
+from evalgate.evaluators.kinds.calls.tool_called import listed
+from evalgate.measures.sequences.repeats import Repeat, first_repeat, hashable
+from evalgate.measures.values.json_values import shorten, show
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from evalgate.models.trace.trace import ToolCall, Trace
+
+MOST_REPEATS = 1_000
+
+
+class NoLoops(Evaluator):
+    """No call with the same arguments and no cycle of calls stands more than `max_repeats` times in a row."""
+
+    type: Literal["no_loops"]
+    max_repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 3
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"no loop of more than {self.max_repeats} repeats"
+
+    def compile(self) -> Check:
+        """A search for repeated blocks; calls whose arguments are unknown may be any."""
+        most = self.max_repeats
+
+        def check(trace: Trace) -> Finding:
+            calls = trace.agent_calls
+            loop = first_repeat([_key(index, call) for index, call in enumerate(calls)], most)
+            if loop is not None:
+                return Finding("failed", _told(loop, calls, most))
+            if not all(map(captured, calls)) and first_repeat([call["name"] for call in calls], most):
+                return Finding("not_evaluable", "the same tools again and again, with arguments not captured")
+            return Finding("passed", f"nothing stands more than {most} times in a row")
+
+        return check
+
+
+def _key(index: int, call: ToolCall) -> Hashable:
+    """Equal for calls of the same tool with the same arguments; unlike any other where they are unknown."""
+    if not captured(call):
+        return index
+    if call["arguments"] is None:
+        return call["name"], None, call["arguments_raw"]
+    return call["name"], hashable(call["arguments"])
+
+
+def _told(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
+    block = calls[loop.start : loop.start + loop.length]
+    if loop.length == 1:
+        arguments = block[0]["arguments"]
+        given = "" if arguments is None else f" {show(arguments, 80)}"
+        what = f"{shorten(block[0]['name'], 60)}{given} stands"
+    else:
+        what = f"the cycle {listed([call['name'] for call in block])} stands"
+    last = loop.start + loop.length * loop.times
+    return f"{what} {loop.times:,} times in a row (calls {loop.start + 1} to {last}), at most {most} allowed"

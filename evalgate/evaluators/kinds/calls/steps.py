@@ -1,0 +1,251 @@
+"""The steps of a `tool_sequence` as a suite writes them, and what each demands of one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from evalgate.declarations import Closed, Discriminator, Field, Tag
+from evalgate.evaluators.core.field_problems import Flaw, FlawedError
+from evalgate.measures.sequences.argument_lookups import lookups
+from evalgate.measures.sequences.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, size
+from evalgate.measures.sequences.step_matching import Plan, Slot
+from evalgate.measures.text.globs import matches_id
+from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.values.json_values import shorten, show
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.evaluators.core.field_problems import Path
+    from evalgate.measures.sequences.argument_lookups import Lookup
+    from evalgate.measures.sequences.argument_matchers import Matcher
+    from evalgate.models.trace.trace import ToolCall
+
+MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
+"""One step and one call, from best to worst. UNKNOWN: the trace lacks what was asked for. BROKEN: the check
+itself failed on the call, as a pattern does that passes its time limit."""
+
+MAX_STEPS = 10_000
+_VALUES = 8
+"""Values of arguments that are compared at the cost of one comparison."""
+
+ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class Step(Closed):
+    """One expected call: a tool (`*` stands for any characters), its arguments, how it ended."""
+
+    tool: ToolGlob
+    args: dict[str, Any] | None = None
+    args_match: ArgsMatch = "subset"
+    status: Literal["ok", "error", "any"] = "any"
+    optional: bool = False
+
+
+def _form(value: Any) -> str:
+    """Which form a step is written in; what is none is told as a bad name."""
+    if isinstance(value, list):
+        return "Group"
+    return "Name" if not isinstance(value, dict) else "Choice" if "one_of" in value else "Step"
+
+
+def _form_in_choice(value: Any) -> str:
+    return "Step" if isinstance(value, dict) else "Name"
+
+
+def _form_in_group(value: Any) -> str:
+    return _form(value) if isinstance(value, dict) else "Name"
+
+
+_Name = Annotated[ToolGlob, Tag("Name")]
+_Step = Annotated[Step, Tag("Step")]
+_Alternative = Annotated[_Name | _Step, Discriminator(_form_in_choice)]
+
+
+class Choice(Closed):
+    """One expected call that may be any of several."""
+
+    one_of: Annotated[list[_Alternative], Field(min_length=1, max_length=1_000)]
+    optional: bool = False
+
+
+_Choice = Annotated[Choice, Tag("Choice")]
+_Member = Annotated[_Name | _Step | _Choice, Discriminator(_form_in_group)]
+_Group = Annotated[list[_Member], Field(min_length=1, max_length=1_000), Tag("Group")]
+Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A tool, its arguments and its status, ready to judge calls.
+
+    `lookups` are arguments by which calls can be looked up before they are judged; `cost` is what it takes to
+    judge one, in comparisons.
+    """
+
+    tool: str
+    text: str
+    matcher: Matcher | None = None
+    status: str = "any"
+    lookups: Sequence[Lookup] = ()
+    cost: int = 1
+
+    @property
+    def is_bare(self) -> bool:
+        """True where the tool is all that counts."""
+        return self.matcher is None and self.status == "any"
+
+    @property
+    def is_name(self) -> bool:
+        """True where one name is all that counts."""
+        return self.is_bare and "*" not in self.tool
+
+    def fits_name(self, name: str) -> bool:
+        """True where this is the tool."""
+        return name == self.tool or ("*" in self.tool and matches_id(self.tool, name))
+
+    def judge(self, call: ToolCall) -> int:
+        """How a call of this tool compares: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
+        verdict = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
+        return verdict if self.status == "any" else max(verdict, self._judge_status(call))
+
+    def _judge_arguments(self, call: ToolCall, matcher: Matcher) -> int:
+        if call["arguments"] is None:
+            return UNKNOWN if call["arguments_error"] is None else DIFFERS
+        try:
+            return MATCHES if matcher(call["arguments"]) is None else DIFFERS
+        except PatternFailedError:
+            return BROKEN
+
+    def _judge_status(self, call: ToolCall) -> int:
+        if self.status == "any" or self.status == call["status"]:
+            return MATCHES
+        return UNKNOWN if call["status"] == "missing" else DIFFERS
+
+    def difference(self, call: ToolCall) -> str:
+        """Why a call of this tool does not match, by path; empty where it does."""
+        if (told := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
+            return told
+        if call["status"] == "missing":
+            return "no answer to it was captured"
+        return f"status is {call['status']}, expected {self.status}"
+
+    def _arguments_difference(self, call: ToolCall) -> str:
+        if self.matcher is None:
+            return ""
+        if call["arguments"] is None:
+            is_unknown = call["arguments_error"] is None
+            return "no arguments were captured" if is_unknown else "arguments are no JSON"
+        try:
+            mismatch = self.matcher(call["arguments"])
+        except PatternFailedError as error:
+            return str(error)
+        return "" if mismatch is None else mismatch.told()
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A whole sequence, ready to judge: `kinds` are the different demands, each with its alternatives.
+
+    `texts` tell each kind in a few words.
+    """
+
+    plan: Plan
+    kinds: Sequence[Sequence[Wanted]]
+    texts: Sequence[str]
+
+    def text(self, slot: int) -> str:
+        """A step in a few words."""
+        return self.texts[self.plan.slots[slot].kind]
+
+    @property
+    def names(self) -> list[str] | None:
+        """The tools in order, where nothing but their names and their order counts."""
+        slots = [self.plan.slots[slot] for segment in self.plan.segments for slot in segment]
+        kinds = [self.kinds[slot.kind] for slot in slots]
+        is_plain = len(self.plan.segments) == len(slots) and not any(slot.optional for slot in slots)
+        if not is_plain or not all(len(kind) == 1 and kind[0].is_name for kind in kinds):
+            return None
+        return [kind[0].tool for kind in kinds]
+
+    @property
+    def is_demanding(self) -> bool:
+        """True where more than names count, so that a trace may lack what is needed to tell."""
+        return any(not wanted.is_bare for kind in self.kinds for wanted in kind)
+
+
+def compile_steps(sequence: Sequence[Any]) -> Steps:
+    """The entries of a sequence; raises FlawedError with the path of a demand that can't be meant."""
+    kinds: list[list[Wanted]] = []
+    known: dict[str, int] = {}
+    slots: list[Slot] = []
+    segments: list[list[int]] = []
+    for index, entry in enumerate(sequence):
+        segments.append([])
+        is_group = isinstance(entry, list)
+        for at, step in enumerate(entry if is_group else [entry]):
+            key = repr(step)
+            if key not in known:
+                known[key] = len(kinds)
+                kinds.append(
+                    _alternatives(step, ("sequence", index, at) if is_group else ("sequence", index))
+                )
+            segments[-1].append(len(slots))
+            slots.append(Slot(known[key], not isinstance(step, str) and step.optional))
+    if len(slots) > MAX_STEPS:
+        raise FlawedError("sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}")
+    texts = [" or ".join(wanted.text for wanted in kind) for kind in kinds]
+    return Steps(Plan(slots, segments), kinds, texts)
+
+
+def _alternatives(step: str | Step | Choice, path: Path) -> list[Wanted]:
+    if isinstance(step, Choice):
+        return [_wanted(each, (*path, "one_of", index)) for index, each in enumerate(step.one_of)]
+    return [_wanted(step, path)]
+
+
+def _wanted(step: str | Step, path: Path) -> Wanted:
+    if isinstance(step, str):
+        return Wanted(step, shorten(step, 60))
+    if step.optional and "one_of" in path:
+        raise _flawed(
+            (*path, "optional"), "one of several can't be optional", "make the step with `one_of` so"
+        )
+    text = _step_text(step)
+    if step.args is None:
+        if step.args_match in ("exact", "superset"):
+            raise _flawed(path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments")
+        return Wanted(step.tool, text, status=step.status)
+    try:
+        matcher = arguments_matcher(step.args, step.args_match)
+    except MatcherError as error:
+        raise _flawed((*path, "args", *error.path), error.message, error.hint) from None
+    if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
+        return Wanted(step.tool, text, status=step.status)
+    by = lookups(step.args) if step.args_match != "superset" else []
+    return Wanted(step.tool, text, matcher, step.status, by, 1 + size(step.args) // _VALUES)
+
+
+def entry_text(entry: Any) -> str:
+    """An entry of a sequence in a few words."""
+    if isinstance(entry, list):
+        return f"[{', '.join(map(entry_text, entry))}]"
+    if isinstance(entry, Choice):
+        return " or ".join(map(entry_text, entry.one_of))
+    if isinstance(entry, Step):
+        text = _step_text(entry)
+        return f"{text}?" if entry.optional else text
+    return shorten(str(entry), 60)
+
+
+def _step_text(step: Step) -> str:
+    status = "" if step.status == "any" else f" ({step.status})"
+    args = "" if step.args is None or step.args_match == "ignore" else show(step.args, 60)
+    return f"{shorten(step.tool, 60)}{args}{status}"
+
+
+def _flawed(path: Path, message: str, hint: str | None) -> FlawedError:
+    error = FlawedError("sequence", message, hint)
+    error.flaw = Flaw(path, message, hint)
+    return error

@@ -1,0 +1,138 @@
+"""When the calls of a scheduling tool ask to be run: at all, one after the other, again and again."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.kinds.calls.call_selection import Choice, captured
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
+from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
+from evalgate.measures.sequences.repeats import hashable
+from evalgate.measures.values.json_values import show
+
+if TYPE_CHECKING:
+    from evalgate.evaluators.kinds.calls.call_selection import Numbered
+    from evalgate.models.trace.trace import Trace
+
+Argument = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class Timing(Evaluator):
+    """What the timing checks share: which calls they look at and what their arguments are called.
+
+    No such call: failed. Whatever depends on arguments that were not captured: not_evaluable.
+    """
+
+    tool: ToolName
+    action: str | None = None
+    action_argument: Argument = "action"
+    delay_argument: Argument = "delay_seconds"
+    when_argument: Argument = "when"
+    recurring_argument: Argument = "recurring"
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{self._choice()}: {self.type.replace('_', ' ')}"
+
+    def _choice(self) -> Choice:
+        return Choice(self.tool, self.action, self.action_argument)
+
+    def compile(self) -> Check:
+        """A look at the arguments of the calls."""
+        choice = self._choice()
+
+        def check(trace: Trace) -> Finding:
+            sure, unsure = choice.of(trace)
+            if not sure and not unsure:
+                return Finding("failed", f"{choice} was not called{called_instead(trace)}")
+            known = [each for each in sure if captured(each[1])]
+            return self.judge(known, len(sure) + len(unsure) - len(known))
+
+        return check
+
+    @abstractmethod
+    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+        """The verdict on the calls whose arguments are known, beside `unknown` others."""
+
+
+def _argument(call: Numbered, name: str) -> Any:
+    arguments = call[1]["arguments"]
+    return arguments.get(name) if isinstance(arguments, dict) else None
+
+
+def _given(call: Numbered) -> str:
+    recorded = call[1]["arguments"]
+    return f"call {call[0]} {show(call[1]['arguments_raw'] if recorded is None else recorded, 100)}"
+
+
+def _not_captured(unknown: int) -> Finding:
+    return Finding("not_evaluable", f"arguments not captured in {unknown:,} of the calls")
+
+
+class HasTiming(Timing):
+    """Each call has a number of seconds as its delay, or says when."""
+
+    type: Literal["has_timing"]
+
+    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+        """One call without any time is enough to fail."""
+        delay, when = self.delay_argument, self.when_argument
+        for call in calls:
+            if not is_amount(_argument(call, delay)) and not is_moment(_argument(call, when)):
+                return Finding("failed", f"{_given(call)} has neither a number `{delay}` nor `{when}`")
+        return _not_captured(unknown) if unknown else Finding("passed", f"{len(calls):,} calls say when")
+
+
+class StaggeredTiming(Timing):
+    """The calls are spread over time.
+
+    If any has a delay, all must, each longer than the one before; else, where all say when as whole numbers,
+    these grow; else at least two say different times.
+    """
+
+    type: Literal["staggered_timing"]
+
+    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+        """Which of the three rules applies depends on all calls, so that none may be unknown."""
+        if unknown:
+            return _not_captured(unknown)
+        delays = [_argument(call, self.delay_argument) for call in calls]
+        if any(delay is not None for delay in delays):
+            for call, delay in zip(calls, delays, strict=True):
+                if not is_amount(delay):
+                    return Finding(
+                        "failed", f"{_given(call)} has no number `{self.delay_argument}`, others have"
+                    )
+            return self._growing(self.delay_argument, delays)
+        moments = [_argument(call, self.when_argument) for call in calls]
+        if all(map(is_whole, moments)):
+            return self._growing(self.when_argument, moments)
+        different = len({hashable(moment) for moment in moments if is_moment(moment)})
+        told = f"`{self.when_argument}` has {different} different values, needs 2: {show(moments, 120)}"
+        return Finding("passed" if different > 1 else "failed", told)
+
+    def _growing(self, name: str, values: list[float]) -> Finding:
+        if strictly_increasing(values):
+            return Finding("passed", f"`{name}` grows from call to call: {show(values, 120)}")
+        return Finding("failed", f"`{name}` must grow from call to call: {show(values, 120)}")
+
+
+class IsRecurring(Timing):
+    """At least one call recurs: its `recurring` is true, or its `when` looks like a cron expression."""
+
+    type: Literal["is_recurring"]
+
+    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+        """One call that recurs is enough to pass."""
+        recurring, when = self.recurring_argument, self.when_argument
+        for call in calls:
+            if _argument(call, recurring) is True or looks_like_cron(_argument(call, when)):
+                return Finding("passed", f"{_given(call)} recurs")
+        if unknown:
+            return _not_captured(unknown)
+        return Finding(
+            "failed", f"{_given(calls[0])} has neither `{recurring}: true` nor a cron expression as `{when}`"
+        )

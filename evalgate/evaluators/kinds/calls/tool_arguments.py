@@ -1,0 +1,113 @@
+"""`tool_arguments`: the arguments of a tool's calls against a JSON Schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.calls.call_selection import Choice, captured
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
+from evalgate.measures.values.json_schemas import Schema, SchemaError
+from evalgate.measures.values.json_values import equal, shorten, show
+
+if TYPE_CHECKING:
+    from evalgate.evaluators.kinds.calls.call_selection import Numbered
+    from evalgate.models.trace.trace import Trace
+
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+"""Where recorders write a tool's schema."""
+
+
+class ToolArguments(Evaluator):
+    """Every call of `tool` has arguments that fit `schema`, or the tool's own schema where none is given.
+
+    Without such a call, without captured arguments or without any schema: not_evaluable.
+    """
+
+    type: Literal["tool_arguments"]
+    tool: ToolName
+    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"arguments of {self.tool} fit {'their' if self.json_schema is None else 'the'} schema"
+
+    def compile(self) -> Check:
+        """Compiles the schema; raises FlawedError."""
+        choice, given = Choice(self.tool), self._given()
+        kept = _OwnSchemas()
+
+        def check(trace: Trace) -> Finding:
+            calls = choice.of(trace).sure
+            if not calls:
+                return Finding("not_evaluable", f"{choice} was not called{called_instead(trace)}")
+            try:
+                schema = given or kept.of(trace, choice.tool)
+            except SchemaError:
+                return Finding("not_evaluable", f"the schema of {choice} in the trace is no JSON Schema")
+            if schema is None:
+                return Finding("not_evaluable", f"the trace carries no schema of {choice}", None)
+            return _judge(calls, schema, str(choice))
+
+        return check
+
+    def _given(self) -> Schema | None:
+        if self.json_schema is None:
+            return None
+        try:
+            return Schema(self.json_schema)
+        except SchemaError as error:
+            raise FlawedError("schema", str(error)) from None
+
+
+def _judge(calls: list[Numbered], schema: Schema, tool: str) -> Finding:
+    unknown = 0
+    for number, call in calls:
+        if not captured(call):
+            unknown += 1
+            continue
+        if call["arguments_error"] is not None:
+            raw = show(call["arguments_raw"], 80)
+            return Finding("failed", f"call {number}: the arguments of {tool} are no JSON: {raw}")
+        difference = schema.first_difference(call["arguments"])
+        if difference is not None:
+            given = show(call["arguments"], 120)
+            return Finding("failed", f"call {number}: {tool}: {shorten(difference, 120)}: {given}")
+    if unknown:
+        return Finding(
+            "not_evaluable", f"arguments not captured in {unknown:,} of {len(calls):,} calls of {tool}"
+        )
+    return Finding("passed", f"the arguments of all {len(calls):,} calls of {tool} fit")
+
+
+class _OwnSchemas:
+    """Schemas of tools as traces carry them; the last one is kept, for traces of one agent carry the same."""
+
+    __slots__ = ("_compiled", "_source")
+
+    def __init__(self) -> None:
+        self._source: Any = None
+        self._compiled: Schema | None = None
+
+    def of(self, trace: Trace, tool: str) -> Schema | None:
+        """The compiled schema of a tool, None where the trace has none. Raises SchemaError."""
+        source = own_schema(trace, tool)
+        if source is None:
+            return None
+        if self._compiled is None or not equal(source, self._source):
+            self._compiled = Schema(source)
+            self._source = source
+        return self._compiled
+
+
+def own_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
+    """What the trace itself says about a tool's arguments; None where it says nothing."""
+    for recorded in trace.tool_definitions:
+        inner = recorded.get("function")
+        definition = inner if isinstance(inner, dict) else recorded
+        if definition.get("name") == tool:
+            schemas = (definition.get(key) for key in SCHEMA_KEYS)
+            return next((schema for schema in schemas if isinstance(schema, dict)), None)
+    return None

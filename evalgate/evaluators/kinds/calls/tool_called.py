@@ -1,0 +1,53 @@
+"""Which tools were called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.measures.values.json_values import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+ToolName = Annotated[str, Field(min_length=1, max_length=512)]
+SHOWN = 12
+"""Calls that a reason or evidence lists before it counts the rest."""
+
+
+class ToolCalled(Evaluator):
+    """The agent called `tool` at least once. The name is data: nothing in it is special."""
+
+    type: Literal["tool_called"]
+    tool: ToolName
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"tool {self.tool} called"
+
+    def compile(self) -> Check:
+        """A look at the names."""
+        tool = self.tool
+        passed = Finding("passed", f"{tool} was called")
+
+        def check(trace: Trace) -> Finding:
+            if tool in trace.called:
+                return passed
+            return Finding("failed", f"{tool} was not called{called_instead(trace)}")
+
+        return check
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row, the long tail counted."""
+    head = ", ".join(shorten(name, 60) for name in names[:SHOWN])
+    return head if len(names) <= SHOWN else f"{head} and {len(names) - SHOWN} more"
+
+
+def called_instead(trace: Trace) -> str:
+    """What was called in place of a tool, for the end of a reason."""
+    names = list(dict.fromkeys(trace.called))
+    return f", but these were: {listed(names)}" if names else ": no tool calls were made"

@@ -1,0 +1,131 @@
+"""How many calls an agent makes, of which tools, and how many of them fail."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, listed
+from evalgate.evaluators.kinds.calls.tool_rules import allowed, count, error_count, forbidden, together
+
+Count = Annotated[int, Field(ge=0)]
+Some = Annotated[list[ToolName], Field(min_length=1)]
+
+
+class ToolCalls(Evaluator):
+    """Counts of calls: those of `tool`, or of all tools without it; every rule that is given must hold.
+
+    `forbidden_tools` and `allowed_tools` are names in which `*` stands for any characters.
+    """
+
+    type: Literal["tool_calls"]
+    tool: ToolName | None = None
+    min: Count | None = None
+    max: Count | None = None
+    exactly: Count | None = None
+    forbidden_tools: Some | None = None
+    allowed_tools: list[ToolName] | None = None
+    max_tool_calls: Count | None = None
+    max_tool_errors: Count | None = None
+
+    def label(self) -> str:
+        """The check in words."""
+        whose = f"calls of {self.tool}" if self.tool else "tool calls"
+        bounds = [
+            f"{word} {bound}"
+            for word, bound in (("exactly", self.exactly), ("at least", self.min), ("at most", self.max))
+            if bound is not None
+        ]
+        return f"{whose}: {', '.join(bounds)}" if bounds else f"{whose} within their rules"
+
+    def compile(self) -> Check:
+        """Checks that the rules say something and can hold together; raises FlawedError."""
+        self._refuse_nonsense()
+        least, most = (self.min, self.max) if self.exactly is None else (self.exactly, self.exactly)
+        rules: list[Check] = []
+        if least is not None or most is not None:
+            rules.append(count(self.tool, least or 0, most))
+        if self.max_tool_calls is not None:
+            rules.append(count(None, 0, self.max_tool_calls))
+        if self.forbidden_tools is not None:
+            rules.append(forbidden(self.forbidden_tools))
+        if self.allowed_tools is not None:
+            rules.append(allowed(self.allowed_tools))
+        if self.max_tool_errors is not None:
+            rules.append(error_count(self.max_tool_errors))
+        if not rules:
+            raise FlawedError("type", "tool_calls demands nothing", "give min, max, exactly or another rule")
+        return rules[0] if len(rules) == 1 else lambda trace: together([rule(trace) for rule in rules])
+
+    def _refuse_nonsense(self) -> None:
+        least, most, exactly = self.min, self.max, self.exactly
+        if exactly is not None and (least is not None or most is not None):
+            raise FlawedError("exactly", "`exactly` stands alone", "drop `min` and `max`")
+        if least is not None and most is not None and least > most:
+            raise FlawedError("min", f"`min` {least} is more than `max` {most}")
+        if least == 0 and most is None:
+            raise FlawedError("min", "`min: 0` demands nothing", "`exactly: 0` means no call")
+        if self.tool is not None and least is None and most is None and exactly is None:
+            raise FlawedError("tool", "`tool` needs `min`, `max` or `exactly` beside it")
+
+
+class ForbiddenTools(Evaluator):
+    """None of `tools` is called; `*` in a name stands for any characters."""
+
+    type: Literal["forbidden_tools"]
+    tools: Some
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"forbidden tools: {listed(self.tools)}"
+
+    def compile(self) -> Check:
+        """A look at the names."""
+        return forbidden(self.tools)
+
+
+class AllowedTools(Evaluator):
+    """No other tools than `tools` are called; `*` stands for any characters, an empty list allows none."""
+
+    type: Literal["allowed_tools"]
+    tools: list[ToolName]
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"allowed tools: {listed(self.tools)}" if self.tools else "no tool call"
+
+    def compile(self) -> Check:
+        """A look at the names."""
+        return allowed(self.tools)
+
+
+class MaxToolCalls(Evaluator):
+    """The agent calls tools at most `max` times in all."""
+
+    type: Literal["max_tool_calls"]
+    max: Count
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"tool calls <= {self.max}"
+
+    def compile(self) -> Check:
+        """A count."""
+        return count(None, 0, self.max)
+
+
+class MaxToolErrors(Evaluator):
+    """At most `max` of the agent's tool calls end in an error."""
+
+    type: Literal["max_tool_errors"]
+    max: Count
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"tool errors <= {self.max}"
+
+    def compile(self) -> Check:
+        """A count; calls without a recorded result may have failed."""
+        return error_count(self.max)

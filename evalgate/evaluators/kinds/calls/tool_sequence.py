@@ -1,0 +1,188 @@
+"""`tool_sequence`: which calls an agent makes, with which arguments, and in which order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from evalgate.declarations import BeforeValidator, Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.calls.call_matcher import Called
+from evalgate.evaluators.kinds.calls.name_matcher import CalledNames
+from evalgate.evaluators.kinds.calls.sequence_reason import evidence, reason
+from evalgate.evaluators.kinds.calls.steps import (
+    BROKEN,
+    MATCHES,
+    MAX_STEPS,
+    UNKNOWN,
+    Entry,
+    Steps,
+    compile_steps,
+    entry_text,
+)
+from evalgate.evaluators.kinds.calls.tool_called import listed
+from evalgate.measures.sequences.step_matching import (
+    align_bag,
+    align_in_order,
+    fits_as_bag,
+    fits_exactly,
+    fits_in_order,
+)
+from evalgate.measures.values.json_values import shorten
+from evalgate.measures.work_budget import Effort
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.evaluators.kinds.calls.sequence_reason import NamedCalls
+    from evalgate.models.run.run import Outcome
+    from evalgate.models.trace.trace import Trace
+
+MAX_COMPARISONS = 150_000
+"""Comparisons of a step and a call, about a second of work. Only what can't be looked up is compared."""
+COMPARED = 50_000
+"""Comparisons made for the alignment alone, once it is known that steps and calls don't fit."""
+
+MOST_REMEMBERED, LONGEST_REMEMBERED, MOST_WAYS = 50, 5_000, 1_000
+"""Calls of a trace, and characters of their names, whose judgement is remembered; and how many judgements."""
+
+
+def _lower(word: Any) -> Any:
+    return word.lower() if isinstance(word, str) else word
+
+
+class ToolSequence(Evaluator):
+    """The calls an agent makes.
+
+    exact: the same calls, order and number. in_order: the expected ones as a subsequence. any_order: each as
+    often as named. Other calls are allowed in the latter two unless `extra_calls` is `forbid`. A list within
+    the list is a group in any order.
+    """
+
+    type: Literal["tool_sequence"]
+    sequence: Annotated[list[Entry], Field(max_length=MAX_STEPS)]
+    mode: Annotated[Literal["exact", "in_order", "any_order"], BeforeValidator(_lower)] = "in_order"
+    extra_calls: Literal["allow", "forbid"] = "allow"
+
+    def label(self) -> str:
+        """The check in words."""
+        return (
+            f"tools {self.mode}: {listed([entry_text(entry) for entry in self.sequence])}"
+            if self.sequence
+            else "no tool call"
+        )
+
+    def compile(self) -> Check:
+        """Checks that something is demanded; raises FlawedError."""
+        steps = compile_steps(self.sequence)
+        self._must_demand(steps)
+        passed = Finding("passed", self.label())
+        levels = (UNKNOWN, BROKEN) if steps.is_demanding else ()
+
+        def check(trace: Trace) -> Finding:
+            calls = Called(trace.agent_calls, steps.kinds, MAX_COMPARISONS)
+            if self._fits(steps, calls):
+                return passed
+            for level in levels:
+                # Where nothing was judged so, a second look would find what the first one found.
+                if calls.has_judged(level) and self._fits_at(level, steps, calls):
+                    return _undecided(calls)
+            if calls.effort.ran_out:
+                return _TOO_MUCH
+            calls.level, calls.effort = MATCHES, Effort(COMPARED)
+            return self._failed(steps, calls)
+
+        return check if steps.names is None else self._by_names(steps.names, steps, passed)
+
+    def _by_names(self, names: list[str], steps: Steps, passed: Finding) -> Check:
+        """The same check of a sequence that is names only, as most are: names are all it judges by.
+
+        Most traces fit, which needs no look-up of any call, and the others fail in few ways.
+        """
+        names_fit, known = self._names_fit(), dict[tuple[str, ...], Finding]()
+        tools = [kind[0].tool for kind in steps.kinds]
+
+        def check(trace: Trace) -> Finding:
+            called = trace.called
+            if names_fit(names, called):
+                return passed
+            way = tuple(called)
+            found = known.get(way)
+            if found is None:
+                found = self._failed(steps, CalledNames(called, tools, Effort(COMPARED)))
+                is_usual = len(way) <= MOST_REMEMBERED and sum(map(len, way)) <= LONGEST_REMEMBERED
+                if is_usual and len(known) < MOST_WAYS:
+                    known[way] = found
+            return found
+
+        return check
+
+    def _must_demand(self, steps: Steps) -> None:
+        hint = "extra_calls: forbid means no tool call"
+        if not self.sequence and self.extra_calls == "allow":
+            raise FlawedError("sequence", "an empty sequence demands nothing", hint)
+        is_open = self.mode != "exact" and self.extra_calls == "allow"
+        if is_open and all(slot.optional for slot in steps.plan.slots):
+            raise FlawedError("sequence", "a sequence of optional steps demands nothing")
+
+    @property
+    def _is_closed(self) -> bool:
+        return self.mode == "exact" or self.extra_calls == "forbid"
+
+    def _names_fit(self) -> Callable[[list[str], list[str]], bool]:
+        """What `_fits` asks, of names alone."""
+        if self.mode == "any_order":
+            return _same_bag if self._is_closed else _within_bag
+        return _same if self._is_closed else _in_order
+
+    def _fits(self, steps: Steps, calls: Called) -> bool:
+        if self.mode == "any_order":
+            return fits_as_bag(steps.plan, calls, closed=self._is_closed)
+        return (fits_exactly if self._is_closed else fits_in_order)(steps.plan, calls)
+
+    def _fits_at(self, level: int, steps: Steps, calls: Called) -> bool:
+        calls.level = level
+        return not calls.effort.ran_out and self._fits(steps, calls)
+
+    def _failed(self, steps: Steps, calls: NamedCalls) -> Finding:
+        required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
+        if not calls.count and required:
+            texts = [steps.text(slot) for slot in required]
+            return Finding("failed", f"no tool calls made, expected {listed(texts)}")
+        ordered = self.mode != "any_order"
+        found = (align_in_order if ordered else align_bag)(steps.plan, calls)
+        told = reason(found, steps, calls, closed=self._is_closed, ordered=ordered)
+        return Finding("failed", told, evidence(found, steps, calls))
+
+
+def _same(names: list[str], called: list[str]) -> bool:
+    return names == called
+
+
+def _in_order(names: list[str], called: list[str]) -> bool:
+    rest = iter(called)
+    for name in names:  # noqa: SIM110  (a generator would take twice the time)
+        if name not in rest:
+            return False
+    return True
+
+
+def _same_bag(names: list[str], called: list[str]) -> bool:
+    return len(names) == len(called) and sorted(names) == sorted(called)
+
+
+def _within_bag(names: list[str], called: list[str]) -> bool:
+    return Counter(names) <= Counter(called)
+
+
+_TOO_MUCH = Finding(
+    "error", f"too many steps and calls to tell: more than {MAX_COMPARISONS:,} comparisons are not made"
+)
+
+
+def _undecided(calls: Called) -> Finding:
+    """It would fit if all that could not be judged were right; the first such call is told."""
+    at, kind = calls.first_judged(calls.level)
+    outcome: Outcome = "not_evaluable" if calls.level == UNKNOWN else "error"
+    return Finding(outcome, f"call {at + 1} {shorten(calls.name(at), 60)}: {calls.difference(kind, at)}")

@@ -1,0 +1,53 @@
+"""`trajectory_score`: how near the calls come to a reference, as a grade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, listed
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.sequences.trajectory_metrics import METRICS
+from evalgate.measures.values.json_values import told_apart
+
+if TYPE_CHECKING:
+    from evalgate.models.run.run import Outcome
+    from evalgate.models.trace.trace import Trace
+
+LONGEST_REFERENCE = 10_000
+
+
+class TrajectoryScore(Evaluator):
+    """The names of the agent's calls against those of `reference`; the figure is the score.
+
+    With m = the sum over names of min(times called, times in the reference): precision = m / calls (0 without
+    calls), recall = m / references, f1 = 2m / (calls + references); lcs = longest common subsequence over the
+    longer of both; exact, in_order and any_order are 1 or 0: the same list, the reference as a subsequence,
+    as a bag. Passes from `min_score`.
+    """
+
+    type: Literal["trajectory_score"]
+    metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
+    reference: Annotated[list[ToolName], Field(min_length=1, max_length=LONGEST_REFERENCE)]
+    min_score: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{self.metric} of {listed(self.reference)} >= {self.min_score:g}"
+
+    def compile(self) -> Check:
+        """A figure from two lists of names."""
+        metric, measure = self.metric, METRICS[self.metric]
+        reference, least = self.reference, self.min_score
+
+        def check(trace: Trace) -> Finding:
+            called = trace.called
+            score = measure(reference, called)
+            outcome: Outcome = "passed" if round(score - least, DIGITS) >= 0 else "failed"
+            found, needed = told_apart(score, least)
+            made = f"called {listed(called)}" if called else "no tool calls made"
+            reason = f"{metric} {found}, needs {needed}; {made}, reference {listed(reference)}"
+            return Finding(outcome, reason, {metric: score}, score)
+
+        return check

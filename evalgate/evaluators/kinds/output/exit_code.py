@@ -1,0 +1,43 @@
+"""`exit_code`: how a command ended."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
+from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.measures.values.json_values import shorten
+from evalgate.measures.values.outputs import OutputError, beginning
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+class ExitCode(Evaluator):
+    """0 is success, 1 failure, anything else an error. Of a tool's call the exit code is read by default."""
+
+    type: Literal["exit_code"]
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{subject(self.source, 'exit_code')} is 0"
+
+    def compile(self) -> Check:
+        """A look at the number; raises FlawedError for a source that can't be meant."""
+        return judging(subject(self.source, "exit_code"), reader(self.source, "exit_code"), _judge)
+
+
+def _judge(text: str, _: Trace) -> Finding:
+    code = text.strip()
+    if not _WHOLE.fullmatch(code):
+        raise OutputError(f"not an exit code: {beginning(text)}")
+    digits = code.lstrip("+-").lstrip("0")
+    reason = f"exit code {shorten(code, 20)}"
+    if not digits:
+        return verdict("success", reason)
+    return verdict("failure" if digits == "1" and code[0] != "-" else "error", reason)

@@ -1,0 +1,77 @@
+"""`output_contains`: a text or a pattern within an output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
+from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
+from evalgate.measures.values.json_values import shorten, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.models.trace.trace import Trace
+
+
+class OutputContains(Evaluator):
+    """The output contains the text `value`, or matches the regular expression `pattern` somewhere.
+
+    A pattern that does not compile is looked for as plain text.
+    """
+
+    type: Literal["output_contains"]
+    value: Annotated[str, Field(min_length=1)] | None = None
+    pattern: Annotated[str, Field(min_length=1)] | None = None
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{subject(self.source)} contains {self._wanted()}"
+
+    def _wanted(self) -> str:
+        return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
+
+    def compile(self) -> Check:
+        """Checks that exactly one of the two is given; raises FlawedError."""
+        found_in, wanted, about = self._search(), self._wanted(), subject(self.source)
+        passed = verdict("success", self.label())
+
+        def judge(output: str, _: Trace) -> Finding:
+            try:
+                found = found_in(output)
+            except PatternFailedError as error:
+                return verdict("error", f"{wanted}: {error}")
+            if found:
+                return passed
+            return verdict("failure", f"no {wanted} in the {about} {show(output, 120)}")
+
+        return judging(about, reader(self.source), judge)
+
+    def warning(self) -> str | None:
+        """What `validate` says about a pattern that is taken as plain text."""
+        if self.pattern is None:
+            return None
+        try:
+            Pattern(self.pattern)
+        except PatternError as error:
+            return f"{error}, so it is looked for as plain text: {show(self.pattern, 60)}"
+        return None
+
+    def _search(self) -> Callable[[str], bool]:
+        if (self.value is None) == (self.pattern is None):
+            raise FlawedError(
+                "type", "output_contains takes `value` (text) or `pattern` (regex), one of the two"
+            )
+        if self.pattern is None:
+            wanted = self.value or ""
+            return lambda output: wanted in output
+        pattern = self.pattern
+        try:
+            return Pattern(pattern).found_in
+        except PatternError:
+            return lambda output: pattern in output

@@ -1,0 +1,78 @@
+"""`output_json`: a value within an output that is JSON, held against a target."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.operators import sign
+from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
+from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.evaluators.kinds.output.relations import COMPARE, Relation
+from evalgate.measures.values.json_values import equal, kind, shorten, show
+from evalgate.measures.values.outputs import OutputError, PathError, look_up, read_json, steps_of
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+
+class OutputJson(Evaluator):
+    """What stands at `path` (`.summary.failed`, `.items.0`) stands in relation `operator` to `target`.
+
+    Only numbers have an order; other values are equal or not. No JSON, no such path and an order between
+    other values are errors.
+    """
+
+    type: Literal["output_json"]
+    path: str
+    operator: Relation
+    target: Any
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """The check as a person would write it."""
+        place = shorten(self.path if self.path[:1] == "." else f".{self.path}", 60)
+        where = "" if self.source is None else f"{subject(self.source)} "
+        return f"{where}{place} {sign(self.operator)} {show(self.target, 40)}"
+
+    def warning(self) -> str | None:
+        """What `validate` says about an order that no value can have with the target."""
+        if self.operator in ("eq", "ne") or _is_number(self.target):
+            return None
+        return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is no number"
+
+    def compile(self) -> Check:
+        """Checks path and target; raises FlawedError."""
+        if isinstance(self.target, float) and not isfinite(self.target):
+            raise FlawedError("target", "`target` must be a finite number")
+        try:
+            steps = steps_of(self.path)
+        except PathError as error:
+            raise FlawedError("path", f"bad path: {error}: {shorten(self.path, 60)}") from None
+        place = f".{shorten('.'.join(steps), 60)}"
+
+        def judge(text: str, _: Trace) -> Finding:
+            value = look_up(read_json(text), steps)
+            evidence = {"value": value if _is_number(value) else show(value)}
+            if self._holds(value):
+                return verdict("success", f"{place} is {show(value)}", **evidence)
+            expected = f"expected {sign(self.operator)} {show(self.target)}"
+            return verdict("failure", f"{place} is {show(value)}, {expected}", **evidence)
+
+        return judging(subject(self.source), reader(self.source), judge)
+
+    def _holds(self, value: Any) -> bool:
+        if _is_number(value) and _is_number(self.target):
+            return COMPARE[self.operator](value, self.target)
+        if self.operator in ("eq", "ne"):
+            return equal(value, self.target) is (self.operator == "eq")
+        raise OutputError(
+            f"`{self.operator}` takes two numbers, not {kind(value)} {show(value, 40)}"
+            f" and {kind(self.target)} {show(self.target, 40)}"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,28 @@
+"""The six comparisons of one output with a target."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from evalgate.declarations import BeforeValidator
+from evalgate.evaluators.core.operators import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _spelling(given: Any) -> Any:
+    return canonical(given) if isinstance(given, str) else given
+
+
+Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(_spelling)]
+
+COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "lte": operator.le,
+    "gt": operator.gt,
+    "gte": operator.ge,
+}

@@ -1,0 +1,90 @@
+"""What a run may cost and how long it may take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.values.json_values import told_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.models.trace.trace import Trace
+
+Amount = Annotated[float, Field(ge=0)]
+
+_NO_COST = Finding("not_evaluable", "cost unknown")
+_NO_LATENCY = Finding("not_evaluable", "latency unknown")
+
+
+def holding(evaluator: Evaluator) -> Finding | None:
+    """The one finding of all traces within a limit: what each measured stands in its trial.
+
+    None where the check is negated, for the trace that fails is then told its figure.
+    """
+    return None if evaluator.negate else Finding("passed", evaluator.label())
+
+
+def within_limit(evaluator: Evaluator, limit: float, words: str) -> Callable[[float], Finding]:
+    """From an amount to whether it is within the limit; `words` tell both."""
+    holds = holding(evaluator)
+
+    def judge(amount: float) -> Finding:
+        is_within = amount <= limit or round(amount - limit, DIGITS) <= 0
+        if is_within and holds is not None:
+            return holds
+        found, most = told_apart(amount, limit)
+        return Finding("passed" if is_within else "failed", words.format(found, most))
+
+    return judge
+
+
+class CostLimit(Evaluator):
+    """The agent's own model calls cost at most `max_usd` US dollars. Unknown cost is not_evaluable.
+
+    Recorded cost counts; without it tokens times prices, where both are known.
+    """
+
+    type: Literal["cost_limit"]
+    max_usd: Amount
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"cost <= {self.max_usd:g} USD"
+
+    def compile(self) -> Check:
+        """A comparison that NaN can't pass."""
+        within = within_limit(self, self.max_usd, "cost {} USD, limit {}")
+
+        def check(trace: Trace) -> Finding:
+            cost = trace.cost["usd"]
+            if cost is not None:
+                return within(cost)
+            note = trace.cost.get("note")
+            return Finding("not_evaluable", f"cost unknown: {note}") if note else _NO_COST
+
+        return check
+
+
+class LatencyLimit(Evaluator):
+    """The whole run took at most `max_seconds` seconds. Unknown latency is not_evaluable."""
+
+    type: Literal["latency_limit"]
+    max_seconds: Amount
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"latency <= {self.max_seconds:g} s"
+
+    def compile(self) -> Check:
+        """A comparison that NaN can't pass."""
+        within = within_limit(self, self.max_seconds, "latency {} s, limit {}")
+
+        def check(trace: Trace) -> Finding:
+            total_ms = trace.latency["total_ms"]
+            return _NO_LATENCY if total_ms is None else within(total_ms / 1000)
+
+        return check

@@ -1,0 +1,67 @@
+"""`jmespath`: an expression over the view of a trace, an operator, a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from evalgate.declarations import BeforeValidator
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_access import looking
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.operators import Operator, canonical, judge_for, sign
+from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
+from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.values.json_values import shorten, show
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
+
+
+def _spelling(operator: Any) -> Any:
+    return canonical(operator) if isinstance(operator, str) else operator
+
+
+class QueryAssertion(Evaluator):
+    """What `expression` finds must stand in relation `operator` to `value`.
+
+    Finding nothing is not_evaluable for every operator but `exists`.
+    """
+
+    type: Literal["jmespath"]
+    expression: str
+    operator: Annotated[Operator, BeforeValidator(_spelling)]
+    value: Any = None
+
+    def label(self) -> str:
+        """The assertion as a person would write it."""
+        is_pattern = self.operator == "regex" and isinstance(self.value, str)
+        value = f"/{shorten(self.value, 60)}/" if is_pattern else show(self.value, 40)
+        return f"{shorten(self.expression, 60)} {sign(self.operator)} {value}"
+
+    def compile(self) -> Check:
+        """Compiles the expression and checks the value; raises FlawedError."""
+        query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
+        look, subject, passed = looking(query), self.expression, Finding("passed", self.label())
+        nothing = Finding("not_evaluable", f"{subject}: path found nothing")
+        null_is_evidence = self.operator == "exists"
+
+        def check(trace: Trace) -> Finding:
+            try:
+                actual = look(trace)
+                if actual is None and not null_is_evidence:
+                    return nothing
+                wrong = judge(actual)
+            except (QueryFailedError, PatternFailedError) as error:
+                return Finding("error", f"{subject}: {error}")
+            return passed if wrong is None else Finding("failed", f"{subject} is {wrong}")
+
+        return check
+
+
+def compile_query(expression: str, field: str) -> Query:
+    """An expression of the suite; what does not compile is a mistake in `field`."""
+    try:
+        return Query(expression)
+    except QueryError as error:
+        place = f" (character {error.position})" if error.position else ""
+        raise FlawedError(field, f"bad expression: {error}{place}: {shorten(expression, 60)}") from None

@@ -1,0 +1,102 @@
+"""How many tokens a run may use, and how many turns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.calls.tool_rules import together
+from evalgate.evaluators.kinds.run.cost_and_latency import holding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.models.trace.trace import Trace, Usage
+
+Count = Annotated[int, Field(ge=0)]
+Kind = Literal["total", "input", "output"]
+
+_FIGURES: dict[Kind, Literal["total_tokens", "input_tokens", "output_tokens"]] = {
+    "total": "total_tokens",
+    "input": "input_tokens",
+    "output": "output_tokens",
+}
+
+
+class TokenLimit(Evaluator):
+    """The agent's own model calls used at most so many tokens: in all, as input (with cache), as output.
+
+    A figure the trace does not tell is not_evaluable.
+    """
+
+    type: Literal["token_limit"]
+    max_total: Count | None = None
+    max_input: Count | None = None
+    max_output: Count | None = None
+
+    def _limits(self) -> dict[Kind, int]:
+        given: dict[Kind, int | None] = {
+            "total": self.max_total,
+            "input": self.max_input,
+            "output": self.max_output,
+        }
+        return {kind: limit for kind, limit in given.items() if limit is not None}
+
+    def label(self) -> str:
+        """The check in words."""
+        return ", ".join(f"{kind} tokens <= {limit:,}" for kind, limit in self._limits().items())
+
+    def compile(self) -> Check:
+        """Checks that there is a limit; raises FlawedError."""
+        limits = self._limits()
+        if not limits:
+            raise FlawedError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
+        holds = holding(self)
+
+        def check(trace: Trace) -> Finding:
+            usage = trace.usage
+            if holds is not None and _all_within(usage, limits):
+                return holds
+            return together([_tokens(usage, kind, limit) for kind, limit in limits.items()])
+
+        return check
+
+
+def _all_within(usage: Usage, limits: Mapping[Kind, int]) -> bool:
+    for kind, limit in limits.items():
+        used = usage[_FIGURES[kind]]
+        if used is None or not used <= limit:  # so that what is no number does not pass
+            return False
+    return True
+
+
+def _tokens(usage: Usage, kind: Kind, limit: int) -> Finding:
+    used = usage[_FIGURES[kind]]
+    if used is None:
+        return Finding("not_evaluable", f"{kind} tokens unknown")
+    return Finding("passed" if used <= limit else "failed", f"{kind} tokens {used:,}, limit {limit:,}")
+
+
+class TurnLimit(Evaluator):
+    """The conversation has at most `max_turns` user exchanges. Without any message: not_evaluable."""
+
+    type: Literal["turn_limit"]
+    max_turns: Count
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"turns <= {self.max_turns}"
+
+    def compile(self) -> Check:
+        """A count."""
+        limit = self.max_turns
+
+        def check(trace: Trace) -> Finding:
+            turns = trace.turn_count
+            if not turns and not trace.messages:
+                return Finding("not_evaluable", "turns unknown: the trace has no messages")
+            return Finding("passed" if turns <= limit else "failed", f"{turns:,} turns, limit {limit:,}")
+
+        return check

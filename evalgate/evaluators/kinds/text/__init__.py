@@ -1,0 +1,1 @@
+"""Evaluators of text. Entry points: `text_parts`, `text_shape`, `similarity`, `refusal`."""

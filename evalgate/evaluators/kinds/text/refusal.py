@@ -1,0 +1,55 @@
+"""`is_refusal`: the text says that the agent will not do what it was asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.text.text_source import TextEvaluator, looked_at
+from evalgate.measures.text.refusals import PHRASES, first_phrase, flattened
+from evalgate.measures.values.json_values import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class IsRefusal(TextEvaluator):
+    """One of `phrases` stands in the text, in any case, with any blanks and quotes.
+
+    Phrases given here take the place of the built-in ones.
+    """
+
+    type: Literal["is_refusal"]
+    phrases: (
+        Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)
+        ]
+        | None
+    ) = None
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return "is a refusal"
+
+    def judging(self) -> Callable[[str], Finding]:
+        """A search for the phrases; raises FlawedError for one of blanks alone."""
+        phrases = self._phrases()
+        subject = self.subject()
+
+        def judge(text: str) -> Finding:
+            found = first_phrase(text, phrases)
+            if found is None:
+                return Finding("failed", f"{subject} is no refusal: {looked_at(text)}")
+            return Finding("passed", f"{subject} says {show(found)}", {"phrase": found})
+
+        return judge
+
+    def _phrases(self) -> tuple[str, ...]:
+        if self.phrases is None:
+            return PHRASES
+        flat = tuple(flattened(phrase) for phrase in self.phrases)
+        if not all(flat):
+            raise FlawedError("phrases", "a phrase has letters, this has blanks alone")
+        return flat

@@ -1,0 +1,60 @@
+"""`similarity`: how alike the text and a reference are, as a figure that is the assertion's score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Finding
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.kinds.text.text_source import TextEvaluator, looked_at
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.text.text_similarity import METRICS, TooLongError, words
+from evalgate.measures.values.json_values import show, told_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.models.run.run import Outcome
+
+Metric = Literal["jaccard", "levenshtein", "rouge_l", "bleu"]
+
+
+class Similarity(TextEvaluator):
+    """The text is like `reference` by at least `min_score` of 1, measured by `metric`."""
+
+    type: Literal["similarity"]
+    metric: Metric
+    reference: Annotated[str, Field(min_length=1)]
+    min_score: Annotated[float, Field(ge=0, le=1)]
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"is like {show(self.reference, 40)} ({self.metric} >= {self.min_score:g})"
+
+    def judging(self) -> Callable[[str], Finding]:
+        """The measure against its limit; raises FlawedError for a reference that can't be compared."""
+        self._check_reference()
+        measure, reference, least = METRICS[self.metric], self.reference, self.min_score
+        metric = self.metric
+
+        def judge(text: str) -> Finding:
+            score = measure(text, reference)
+            outcome: Outcome = "passed" if round(least - score, DIGITS) <= 0 else "failed"
+            found, needed = told_apart(score, least)
+            reason = f"{metric} {found}, needs {needed}"
+            if outcome == "failed":
+                reason += f": {looked_at(text)}, expected like {show(reference)}"
+            return Finding(outcome, reason, {"metric": metric, "score": score}, score=score)
+
+        return judge
+
+    def _check_reference(self) -> None:
+        try:
+            found = words(self.reference)
+        except TooLongError as error:
+            raise FlawedError("reference", str(error)) from None
+        if not found and self.metric != "levenshtein":
+            raise FlawedError(
+                "reference", f"`{self.metric}` compares words, and this has none: {show(self.reference, 40)}"
+            )

@@ -1,0 +1,160 @@
+"""Texts that a text is, begins with, ends with or contains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import Field
+from evalgate.evaluators.kinds.text.text_source import TextCondition, looked_at
+from evalgate.measures.values.json_values import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Part = Annotated[str, Field(min_length=1)]
+Parts = Annotated[list[Part], Field(min_length=1, max_length=1_000)]
+
+
+def _unless(holds: Callable[[str], bool], wrong: str) -> Callable[[str], str | None]:
+    return lambda text: None if holds(text) else f"{wrong}: {looked_at(text)}"
+
+
+def _listed(parts: Sequence[str], limit: int) -> str:
+    """The first three parts and the number of the others."""
+    left = len(parts) - 3
+    return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
+
+
+class Equals(TextCondition):
+    """The text is `value`, character by character."""
+
+    type: Literal["equals"]
+    value: str
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"equals {show(self.value, 60)}"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Says what the text is instead."""
+        value = self.value
+        return lambda text: (
+            None if text == value else f"is {looked_at(text)}, expected {show(value)}{_hint(text, value)}"
+        )
+
+
+def _hint(text: str, value: str) -> str:
+    """What two texts differ in, where a reader could miss it."""
+    if text.strip() == value.strip():
+        return " (they differ in blanks at the ends)"
+    if text.casefold() == value.casefold():
+        return " (they differ in capital letters)"
+    return ""
+
+
+class StartsWith(TextCondition):
+    """The text begins with `value`."""
+
+    type: Literal["starts_with"]
+    value: Part
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"starts with {show(self.value, 60)}"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Shows how the text begins."""
+        value = self.value
+        return _unless(lambda text: text.startswith(value), f"does not start with {show(value)}")
+
+
+class EndsWith(TextCondition):
+    """The text ends with `value`."""
+
+    type: Literal["ends_with"]
+    value: Part
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"ends with {show(self.value, 60)}"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Shows how the text ends."""
+        value = self.value
+        length = len(value) + 60
+        return lambda text: (
+            None
+            if text.endswith(value)
+            else f"does not end with {show(value)}, but so: {looked_at(text[-length:])}"
+        )
+
+
+class Contains(TextCondition):
+    """The text contains `value`."""
+
+    type: Literal["contains"]
+    value: Part
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"contains {show(self.value, 60)}"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Shows the text."""
+        value = self.value
+        return _unless(lambda text: value in text, f"does not contain {show(value)}")
+
+
+class IContains(TextCondition):
+    """The text contains `value`, whatever letters are capital."""
+
+    type: Literal["icontains"]
+    value: Part
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"contains {show(self.value, 60)} in any case"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Shows the text."""
+        value = self.value.casefold()
+        wrong = f"does not contain {show(self.value)} in any case"
+        return _unless(lambda text: value in text.casefold(), wrong)
+
+
+class ContainsAll(TextCondition):
+    """The text contains each of `values`."""
+
+    type: Literal["contains_all"]
+    values: Parts
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"contains all of {_listed(self.values, 20)}"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Names what is missing."""
+        values = self.values
+
+        def wrong(text: str) -> str | None:
+            missing = [value for value in values if value not in text]
+            return f"does not contain {_listed(missing, 60)}: {looked_at(text)}" if missing else None
+
+        return wrong
+
+
+class ContainsAny(TextCondition):
+    """The text contains at least one of `values`."""
+
+    type: Literal["contains_any"]
+    values: Parts
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"contains any of {_listed(self.values, 20)}"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Names what was looked for."""
+        values = self.values
+        wrong = f"contains none of {_listed(values, 60)}"
+        return _unless(lambda text: any(value in text for value in values), wrong)

@@ -1,0 +1,135 @@
+"""What a text is like as a whole: a pattern in it, its length, JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import orjson
+
+from evalgate.declarations import Field
+from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.operators import compile_pattern
+from evalgate.evaluators.kinds.text.text_source import TextCondition, looked_at
+from evalgate.measures.values.json_schemas import Schema, SchemaError
+from evalgate.measures.values.json_values import kind, shorten, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Length = Annotated[int, Field(ge=0)]
+
+
+class Regex(TextCondition):
+    """The regular expression `pattern` matches somewhere in the text."""
+
+    type: Literal["regex"]
+    pattern: Annotated[str, Field(min_length=1)]
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"matches /{self._shown(60)}/"
+
+    def _shown(self, limit: int) -> str:
+        """The pattern on one line."""
+        return shorten(" ".join(self.pattern.splitlines()), limit)
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Compiles the pattern; raises FlawedError."""
+        pattern = compile_pattern(self.pattern, "pattern")
+        shown = self._shown(80)
+        return lambda text: (
+            None if pattern.found_in(text) else f"has no match of /{shown}/: {looked_at(text)}"
+        )
+
+
+class NotEmpty(TextCondition):
+    """The text has something else than blanks in it."""
+
+    type: Literal["not_empty"]
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return "is not empty"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Tells no text from blanks alone."""
+        return lambda text: (
+            None if text.strip() else f"has nothing but {len(text)} blanks" if text else "is empty"
+        )
+
+
+class MaxLength(TextCondition):
+    """The text has at most `max` characters."""
+
+    type: Literal["max_length"]
+    max: Length
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"has at most {self.max} characters"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Tells the length."""
+        most = self.max
+        return lambda text: (
+            None if len(text) <= most else f"has {len(text)} characters, at most {most} allowed"
+        )
+
+
+class MinLength(TextCondition):
+    """The text has at least `min` characters."""
+
+    type: Literal["min_length"]
+    min: Length
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return f"has at least {self.min} characters"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Tells the length and the text, which is short."""
+        least = self.min
+        return lambda text: (
+            None
+            if len(text) >= least
+            else f"has {len(text)} characters, at least {least} needed: {looked_at(text)}"
+        )
+
+
+class IsJson(TextCondition):
+    """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) where one is given."""
+
+    type: Literal["is_json"]
+    schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
+
+    def wanted(self) -> str:
+        """What is asked of the text."""
+        return "is JSON" if self.schema_ is None else "is JSON that fits its schema"
+
+    def wrong_with(self) -> Callable[[str], str | None]:
+        """Compiles the schema; raises FlawedError."""
+        schema = self._schema()
+
+        def wrong(text: str) -> str | None:
+            try:
+                value = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                return f"is no JSON{_where(text, error)}: {looked_at(text)}"
+            difference = schema.first_difference(value) if schema else None
+            return None if difference is None else f"does not fit the schema: {difference}: {looked_at(text)}"
+
+        return wrong
+
+    def _schema(self) -> Schema | None:
+        try:
+            return None if self.schema_ is None else Schema(self.schema_)
+        except SchemaError as error:
+            raise FlawedError("schema", f"{error}: {kind(self.schema_)} {show(self.schema_, 60)}") from None
+
+
+def _where(text: str, error: orjson.JSONDecodeError) -> str:
+    """The place where reading ended, and the most frequent reason."""
+    if not text.strip():
+        return " (it is empty)"
+    fence = ", it stands in a code fence" if text.lstrip().startswith("```") else ""
+    return f" (line {error.lineno}, column {error.colno}{fence})"

@@ -1,0 +1,1 @@
+"""What the rules of the gate share: scenario index, quarantine, document keys, wording."""

@@ -1,0 +1,35 @@
+"""The scenarios of a suite by their ids: exact ones first, then its globs in the order of the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.text.globs import matches_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalgate.suite.models import Scenario, Suite
+
+
+class Entries:
+    """Looks up which entry of a suite judges an id; each entry is its scenario in every variant."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._exact: dict[str, dict[str | None, Scenario]] = {}
+        for scenario in suite.scenarios:
+            variant = scenario.variant.name if scenario.variant else None
+            self._exact.setdefault(scenario.id, {})[variant] = scenario
+        self._globs = [id_ for id_ in self._exact if "*" in id_]
+
+    def ids(self) -> Iterator[str]:
+        """Every id as written."""
+        yield from self._exact
+
+    def of(self, id_: str) -> Mapping[str | None, Scenario]:
+        """The entry that an id belongs to, by variant; empty where there is none."""
+        found = self._exact.get(id_)
+        if found is None:
+            glob = next((each for each in self._globs if matches_id(each, id_)), None)
+            found = self._exact[glob] if glob is not None else {}
+        return found

@@ -1,0 +1,38 @@
+"""Figures and words of the gate, as people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalgate.models.run.run import Verdict
+
+SHOWN = 0.005
+"""The least difference that two digits show."""
+
+
+def spoken(verdict: Verdict) -> str:
+    """A verdict as a person says it."""
+    return verdict.replace("_", " ")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 scenario`, `2 scenarios`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def moved(before: float, now: float) -> str:
+    """`0.91 -> 0.70 (-0.21)`, with more digits where two would hide the move."""
+    delta = now - before
+    form = ".2f" if abs(delta) >= SHOWN or delta == 0 else ".6g"
+    return f"{before:{form}} -> {now:{form}} ({delta:+{form}})"
+
+
+def chance(p: float) -> str:
+    """A p-value that never reads as 0."""
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
+
+
+def share(value: float, *, digits: int = 3) -> str:
+    """A signed percentage of so many significant digits."""
+    return f"{value * 100:+.{digits}g}%"

@@ -1,0 +1,44 @@
+"""p-values of many scenarios, corrected for there being many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.numeric.means import DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.suite.policy import RegressionPolicy
+
+NONE = "none"
+
+
+def level(policy: RegressionPolicy, families: Mapping[str, int]) -> float:
+    """The p-value that is always enough: alpha, shared among the family where there is a correction."""
+    if policy.correction == NONE:
+        return policy.alpha
+    return policy.alpha / max(families.get(policy.correction, 1), 1)
+
+
+def corrected(p_values: Sequence[float], family: int, correction: str) -> list[float]:
+    """The same p-values, each as the least alpha at which it would be believed among so many.
+
+    `family` counts all that were tested; those whose p-value is not given count as 1, which errs on the side
+    of caution. `holm`: S. Holm, "A simple sequentially rejective multiple test procedure" (1979); the chance
+    of any false alarm in the run stays below alpha. `bh`: Y. Benjamini and Y. Hochberg, "Controlling the
+    false discovery rate" (1995); the share of false ones among the alarms does.
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    found = [1.0] * len(p_values)
+    if correction == "holm":
+        worst = 0.0
+        for rank, place in enumerate(order):
+            worst = max(worst, p_values[place] * (family - rank))
+            found[place] = worst
+    else:
+        best = 1.0
+        for rank, place in reversed(list(enumerate(order, 1))):
+            best = min(best, p_values[place] * family / rank)
+            found[place] = best
+    return [round(min(p, 1.0), DIGITS) for p in found]

@@ -1,0 +1,61 @@
+"""A scenario as a comparison sees it, out of a finished run or out of a stored document."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast, get_args
+
+from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.models.run.run import Verdict
+from evalgate.models.run.trials import columns, statuses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.run.run import Run, ScenarioResult
+
+VERDICTS = frozenset(get_args(Verdict))
+UNKNOWN: Verdict = "NOT_EVALUABLE"
+FIGURES = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
+
+
+def standing(suite: str, scenario: ScenarioResult) -> Standing:
+    """How a scenario of `suite` stands in the run at hand."""
+    key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
+    passed = [status == "passed" for status in statuses(trials)]
+    return Standing(key, scenario.verdict, scenario.score, passed, *columns(trials, FIGURES))
+
+
+def standings_of_run(run: Run) -> dict[ScenarioKey, Standing]:
+    """Every scenario of the run at hand."""
+    return _by_key(standing(suite.name, scenario) for suite in run.suites for scenario in suite.scenarios)
+
+
+def standings_of(earlier: EarlierRun) -> dict[ScenarioKey, Standing]:
+    """Every scenario of an earlier run.
+
+    A verdict that this version does not know counts as NOT_EVALUABLE: nothing was learned from it.
+    """
+    of, starts = earlier.trials, earlier.starts
+    known = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN for word in set(earlier.verdicts)}
+    return {
+        key: Standing(
+            key,
+            known[verdict],
+            score,
+            of.passed[start:end],
+            of.scores[start:end],
+            of.costs[start:end],
+            of.latencies[start:end],
+            of.tokens[start:end],
+            of.numbers[start:end],
+        )
+        for key, verdict, score, (start, end) in zip(
+            earlier.keys, earlier.verdicts, earlier.scores, pairwise(starts), strict=True
+        )
+    }
+
+
+def _by_key(standings: Iterable[Standing]) -> dict[ScenarioKey, Standing]:
+    return {found.key: found for found in standings}

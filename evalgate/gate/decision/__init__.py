@@ -1,0 +1,4 @@
+"""The decision: verdict, exit code and reasons.
+
+Entry points: `decide.decide`, `failures`, `approvals`, `stability`.
+"""

@@ -1,0 +1,57 @@
+"""More critical issues in the goldens of a suite than its policy allows are a hard fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.common.wording import counted
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.decision import Reason
+from evalgate.scoring.wording import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Iterator
+
+    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.run.run import ScenarioResult, SuiteResult
+
+
+def too_many_critical(
+    suite: SuiteResult,
+    comparison: Comparison | None,
+    most: int,
+    words: Collection[str],
+    approved: Container[ScenarioKey] = (),
+) -> Iterator[Reason]:
+    """A reason for each of `words` that speaks of hard fails; it is no new one where the baseline had it too.
+
+    Goldens that are approved or in quarantine are not counted.
+    """
+    goldens = [each for each in suite.scenarios if each.golden is not None]
+    if not goldens:
+        return
+    counting = [
+        each
+        for each in goldens
+        if not each.quarantined and ScenarioKey(suite.name, each.id, each.variant) not in approved
+    ]
+    found = sum(each.golden.critical_issues for each in counting if each.golden is not None)
+    if found <= most:
+        return
+    message = (
+        f"{counted(found, 'critical issue')}, `critical_issue_threshold` allows {most}: {_first(counting)}"
+    )
+    if "hard_fail" in words:
+        yield Reason("hard_fail", message, suite.name)
+    before = 0 if comparison is None else comparison.critical_before.get(suite.name, 0)
+    if "new_hard_fail" in words and before <= most:
+        yield Reason("new_hard_fail", message, suite.name)
+
+
+def _first(scenarios: Collection[ScenarioResult]) -> str:
+    for scenario in scenarios:
+        for issue in scenario.golden.issues if scenario.golden is not None else ():
+            if issue.severity == "critical":
+                turn = "" if issue.turn is None else f", turn {issue.turn + 1}"
+                return f"{shorten(scenario.id)}{turn}: {shorten(issue.message)}"
+    return ""

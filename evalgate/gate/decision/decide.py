@@ -1,0 +1,159 @@
+"""The decision: run, comparison and policies in; verdict, exit code and reasons out. Nothing else decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.decision.approvals import APPROVABLE
+from evalgate.gate.decision.critical_issues import too_many_critical
+from evalgate.gate.decision.evidence import (
+    evaluated,
+    missing_baseline,
+    no_traces,
+    nothing_evaluated,
+    too_few_evaluated,
+)
+from evalgate.gate.decision.failures import RULES, failures
+from evalgate.gate.decision.weakening_reasons import weakened_reasons
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.decision import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+
+    from evalgate.models.comparison.comparison import BaselineInfo, Comparison
+    from evalgate.models.comparison.decision import GateVerdict, Reason
+    from evalgate.models.comparison.weakening import Weakenings
+    from evalgate.models.run.run import Run, SuiteResult
+    from evalgate.suite.policy import Policy
+
+PASS, FAILED, CANNOT_JUDGE, UNREACHABLE = 0, 1, 3, 4
+VERDICTS: dict[int, GateVerdict] = {
+    PASS: "pass",
+    FAILED: "fail",
+    CANNOT_JUDGE: "cannot_judge",
+    UNREACHABLE: "cannot_judge",
+}
+FAILING = frozenset({*RULES, "weakened"})
+WORST_FIRST = [
+    *RULES,
+    "weakened",
+    "no_traces",
+    "nothing_evaluated",
+    "min_evaluated",
+    "no_baseline",
+    "unreachable",
+]
+
+
+def decide(  # noqa: PLR0913  everything that decides
+    run: Run,
+    comparison: Comparison | None,
+    baseline: BaselineInfo | None,
+    policies: Mapping[str, Policy],
+    *,
+    run_policy: Policy,
+    report_only: bool,
+    approved: Container[ScenarioKey] = (),
+    weakenings: Weakenings | None = None,
+) -> Decision:
+    """The one decision about a run.
+
+    `policies` holds the effective policy of each suite; `run_policy` is that of the project: its
+    `min_evaluated` counts over all scenarios, and it stands in for a suite without one. `baseline` is None
+    where none was asked for, `comparison` None where there was nothing to compare with.
+
+    A failed gate (1) goes before lack of evidence (3), and that before an unreachable baseline (4).
+    `report_only` turns the exit code into 0 and leaves verdict and reasons as they are. Scenarios that are
+    `approved` may fail; `weakenings` are what the gate demands less than the baseline's.
+    """
+    by_suite = {
+        suite.name: _of_suite(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
+        for suite in run.suites
+    }
+    found = [reason for reasons in by_suite.values() for reason in reasons]
+    weaker = [] if weakenings is None else list(weakened_reasons(weakenings))
+    for reason in weaker:
+        by_suite.get(reason.suite or "", []).append(reason)
+    reasons = _ordered([*found, *weaker, *_of_run(run, run_policy, found)])
+    code = _exit_code(reasons)
+    return Decision(
+        VERDICTS[code],
+        PASS if report_only else code,
+        reasons,
+        report_only,
+        {suite.name: _suite_verdict(suite, by_suite[suite.name]) for suite in run.suites},
+    )
+
+
+def with_approved(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:
+    """The same decision once these scenarios may fail: what a person approved after it had fallen."""
+    reasons = [reason for reason in decision.reasons if not _is_approved(reason, approved)]
+    code = _exit_code(reasons)
+    verdicts = {
+        suite.name: _suite_verdict(suite, [each for each in reasons if each.suite == suite.name])
+        for suite in run.suites
+    }
+    is_shown_only = decision.report_only
+    return Decision(VERDICTS[code], PASS if is_shown_only else code, reasons, is_shown_only, verdicts)
+
+
+def _is_approved(reason: Reason, approved: Container[ScenarioKey]) -> bool:
+    if reason.code not in APPROVABLE or reason.suite is None or reason.scenario is None:
+        return False
+    return ScenarioKey(reason.suite, reason.scenario, reason.variant) in approved
+
+
+def _of_suite(
+    suite: SuiteResult,
+    comparison: Comparison | None,
+    baseline: BaselineInfo | None,
+    policy: Policy,
+    approved: Container[ScenarioKey],
+) -> list[Reason]:
+    """Every reason that a suite gives: what fails, then what is lacking."""
+    words = set(policy.fail_on)
+    if baseline is not None and baseline.status == "unreachable":
+        words.discard("new_hard_fail")  # whether a hard fail is new can't be known: `unreachable` says so
+    found = list(failures(suite, comparison.changes if comparison else {}, words, approved))
+    found += too_many_critical(suite, comparison, policy.critical_issue_threshold, words, approved)
+    lacking = (
+        no_traces(suite),
+        too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),
+        missing_baseline(baseline, policy.fail_on),
+    )
+    return [*found, *(reason for reason in lacking if reason is not None)]
+
+
+def _of_run(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
+    """What is lacking over all suites, where no suite has said it already."""
+    said = {reason.code for reason in found}
+    scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
+    lacking = (
+        None if "no_traces" in said and not scenarios else nothing_evaluated(run.suites),
+        None if "min_evaluated" in said else too_few_evaluated(scenarios, policy.min_evaluated),
+    )
+    return [reason for reason in lacking if reason is not None]
+
+
+def _ordered(reasons: Iterable[Reason]) -> list[Reason]:
+    """Worst first, else in the order of the run; each place says a thing once."""
+    once = {(reason.code, reason.suite, reason.scenario, reason.variant): reason for reason in reasons}
+    return sorted(once.values(), key=lambda reason: WORST_FIRST.index(reason.code))
+
+
+def _exit_code(reasons: Iterable[Reason]) -> int:
+    codes = {reason.code for reason in reasons}
+    if codes & FAILING:
+        return FAILED
+    if codes - {"unreachable"}:
+        return CANNOT_JUDGE
+    return UNREACHABLE if codes else PASS
+
+
+def _suite_verdict(suite: SuiteResult, reasons: Iterable[Reason]) -> GateVerdict:
+    """A suite that taught nothing is never a pass, also where the rest of the run was evaluated."""
+    verdict = VERDICTS[_exit_code(reasons)]
+    if verdict == "pass" and not any(map(evaluated, suite.scenarios)):
+        return "cannot_judge"
+    return verdict

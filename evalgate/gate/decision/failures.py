@@ -1,0 +1,102 @@
+"""What stops a merge: each scenario that a word of `fail_on` names, worst first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.gate.common.wording import counted, spoken
+from evalgate.gate.decision.approvals import APPROVABLE
+from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
+from evalgate.models.comparison.decision import Reason
+from evalgate.models.run.run import HARD_FAILS
+from evalgate.models.run.trials import stale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Container, Iterator
+
+    from evalgate.models.comparison.comparison import Change
+    from evalgate.models.run.run import ScenarioResult, SuiteResult
+
+    Rule = Callable[[ScenarioResult, Change | None], str | None]
+
+BELOW_THRESHOLD = frozenset({"FAIL", "PARTIAL"})
+
+
+def failures(
+    suite: SuiteResult,
+    changes: dict[ScenarioKey, Change],
+    words: Collection[str],
+    approved: Container[ScenarioKey] = (),
+) -> Iterator[Reason]:
+    """One reason for each of `words` and each scenario of the suite that it holds for.
+
+    A scenario without a change has no counterpart in a baseline: its hard fail is new. What is `approved` may
+    fail, but not by stale evidence; what is in quarantine gives no reason at all.
+    """
+    rules = [(word, rule) for word, rule in RULES.items() if word in words]
+    for scenario in suite.scenarios:
+        if scenario.quarantined:
+            continue
+        key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+        change, may_fail = changes.get(key), key in approved
+        for word, rule in rules:
+            message = None if may_fail and word in APPROVABLE else rule(scenario, change)
+            if message is not None:
+                yield Reason(word, message, suite.name, scenario.id, scenario.variant)
+
+
+def _verdict(scenario: ScenarioResult) -> str:
+    return f"{spoken(scenario.verdict)}: {scenario.reason}" if scenario.reason else spoken(scenario.verdict)
+
+
+def _hard_fail(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    return _verdict(scenario) if scenario.verdict in HARD_FAILS else None
+
+
+def _new_hard_fail(scenario: ScenarioResult, change: Change | None) -> str | None:
+    if scenario.verdict not in HARD_FAILS or (change and change.previous_verdict in HARD_FAILS):
+        return None
+    before = change and change.previous_verdict
+    return (
+        f"{_verdict(scenario)} ({f'{spoken(before)} in the baseline' if before else 'not in the baseline'})"
+    )
+
+
+def _broken(_scenario: ScenarioResult, change: Change | None) -> str | None:
+    return change.reason if change and change.kind == "broken" else None
+
+
+def _regression(_scenario: ScenarioResult, change: Change | None) -> str | None:
+    if change is None:
+        return None
+    moved = [change.reason] if change.kind in REGRESSIONS else []
+    return "; ".join([*moved, *change.increases]) or None
+
+
+def _below_threshold(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    return _verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
+
+
+def _not_evaluable(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    return _verdict(scenario) if scenario.verdict == "NOT_EVALUABLE" else None
+
+
+def _stale_evidence(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    why = stale(scenario.trials)
+    if not why:
+        return None
+    if len(scenario.trials) == 1:
+        return f"its trace is stale: {why[0]}"
+    return f"{len(why)} of {counted(len(scenario.trials), 'trace')} are stale, the first: {why[0]}"
+
+
+RULES: dict[str, Rule] = {
+    "hard_fail": _hard_fail,
+    "new_hard_fail": _new_hard_fail,
+    "broken": _broken,
+    "regression": _regression,
+    "below_threshold": _below_threshold,
+    "not_evaluable": _not_evaluable,
+    "stale_evidence": _stale_evidence,
+}
+"""The words of `fail_on` that speak of a scenario, worst first."""

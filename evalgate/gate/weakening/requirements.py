@@ -1,0 +1,82 @@
+"""What a check demands, as its evaluator understands it: short forms written out, defaults filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalgate.declarations import refusal
+from evalgate.evaluators.core.evaluator import Settings
+from evalgate.evaluators.core.registry import evaluator_class
+from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, canonical
+from evalgate.records import dataclass, field
+
+NO_CALL = "expected_tool"
+"""A type for which null says something else than nothing: no call at all."""
+_COMMON = frozenset({"type", *COMMON})
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One check: `fields` are those of its type, members of a group lie in `members` and `condition`."""
+
+    type: str
+    name: str | None = None
+    weight: float = 1.0
+    required: bool = False
+    is_skippable: bool = False
+    negate: bool = False
+    fields: dict[str, Any] = field(default_factory=dict)
+    members: tuple[Demand, ...] = ()
+    condition: Demand | None = None
+
+    @property
+    def counts(self) -> bool:
+        """False where its outcome can change nothing."""
+        return self.required or self.weight > 0
+
+
+def demand_of(written: Any) -> Demand | None:
+    """A check as a suite has it; None where this version does not know what it says."""
+    try:
+        form = canonical(written).fields
+        kind = form["type"]
+        is_group = kind in GROUPS and kind in form
+        model = Settings if is_group else evaluator_class(kind)
+        if model is None:
+            return None
+        own = {name: value for name, value in form.items() if name in _COMMON} if is_group else form
+        settings = model.model_validate(own)
+    except (ShorthandError, KeyError, TypeError, refusal()):
+        return None
+    plain = settings.model_dump()
+    fields = {name: value for name, value in plain.items() if name not in _COMMON}
+    if kind == NO_CALL:
+        fields["is_negative"] = fields[NO_CALL] is None and NO_CALL in form
+    condition: Demand | None = None
+    members: tuple[Demand, ...] = ()
+    if is_group:
+        condition, fields, listed = _group(kind, form)
+        found = [demand_of(each) for each in listed]
+        members = tuple(each for each in found if each is not None)
+        if len(members) != len(found) or (kind == "when" and condition is None):
+            return None
+    return Demand(
+        type=kind,
+        name=settings.name,
+        weight=settings.weight,
+        required=settings.required,
+        is_skippable=settings.on_missing == "skip",
+        negate=settings.negate,
+        fields=fields,
+        members=members,
+        condition=condition,
+    )
+
+
+def _group(kind: str, form: dict[str, Any]) -> tuple[Demand | None, dict[str, Any], list[Any]]:
+    """A group's condition, its own fields, and its members as written."""
+    if kind == "when":
+        return demand_of(form["when"]), {}, list(form["then"])
+    if kind == "at_least":
+        return None, {"k": form[kind]["k"]}, list(form[kind]["of"])
+    return None, {}, list(form[kind])

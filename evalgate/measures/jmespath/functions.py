@@ -1,0 +1,146 @@
+"""JMESPath's functions: the library's own, with their work counted, and short ways through a few of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jmespath import functions
+
+from evalgate.measures.jmespath.budget import finite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.measures.jmespath.budget import Budget
+
+    Step = Callable[[Any], Any]
+
+BOOLEAN = frozenset({"contains", "starts_with", "ends_with"})
+"""Functions that find true or false."""
+_SIZED = frozenset({str, list, dict})
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_THOROUGH = frozenset({"contains", "join", "max", "min", "sort", "to_string"})
+"""Functions that look at more than the members of a list."""
+
+
+class Functions(functions.Functions):
+    """The library's functions, counted; a result that is no finite number raises QueryFailedError."""
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__()
+        self._budget = budget
+
+    def call_function(self, function_name: str, resolved_args: Any) -> Any:
+        """One call. Raises what the library raises, and QueryFailedError."""
+        budget = self._budget
+        count = budget.weigh if function_name in _THOROUGH else self._count
+        for argument in resolved_args:
+            count(argument)
+        result = finite(super().call_function(function_name, resolved_args))
+        self._count(result)
+        return result
+
+    def _count(self, value: Any) -> None:
+        if type(value) is str:
+            self._budget.spend(1 + (len(value) >> 4))
+        else:
+            self._budget.spend(1 + len(value) if type(value) in _SIZED else 1)
+
+
+class _Expression:
+    """`&expression`, under the name that the library knows it by."""
+
+    def __init__(self, step: Step, cost: int, budget: Budget) -> None:
+        self.expression = step
+        self.cost = cost
+        self._budget = budget
+
+    def visit(self, step: Step, element: Any) -> Any:
+        """What the expression finds in one member of a list."""
+        found = step(element)
+        self._budget.spend(self.cost)
+        if type(found) is str:
+            self._budget.spend_on_text(found)  # a key, which will be compared
+        return found
+
+
+Expression = _Expression
+
+
+def takes_expression(name: str, place: int) -> bool:
+    """True where the function asks for `&expression` at that place, counted from 0."""
+    signature = functions.Functions.FUNCTION_TABLE[name]["signature"]
+    return place < len(signature) and "expref" in signature[place]["types"]
+
+
+def calling(name: str, arguments: Sequence[Step], library: Functions, budget: Budget) -> Step:
+    """A call of the function with what its arguments find."""
+    call = library.call_function
+    shortcut = _SHORTCUTS.get(name)
+    if shortcut is not None:
+        return shortcut(arguments, call, budget)
+    return lambda value: call(name, [argument(value) for argument in arguments])
+
+
+def _length(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+    del budget
+    (find,) = arguments
+
+    def step(value: Any) -> Any:
+        found = find(value)
+        return len(found) if type(found) in _SIZED else call("length", [found])
+
+    return step
+
+
+def _contains(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+    find_subject, find_wanted = arguments
+    spend, spend_on_text = budget.spend, budget.spend_on_text
+
+    def step(value: Any) -> Any:
+        subject, wanted = find_subject(value), find_wanted(value)
+        if type(subject) is str and type(wanted) is str:
+            spend_on_text(subject)
+            return wanted in subject
+        if type(subject) is list and type(wanted) in _SCALARS:
+            spend(len(subject) * (1 + (len(wanted) >> 8) if type(wanted) is str else 1))
+            return wanted in subject
+        return call("contains", [subject, wanted])
+
+    return step
+
+
+def _starts_with(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+    return _with_end("starts_with", str.startswith, arguments, call, budget)
+
+
+def _ends_with(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+    return _with_end("ends_with", str.endswith, arguments, call, budget)
+
+
+def _with_end(
+    name: str,
+    has_end: Callable[[str, str], bool],
+    arguments: Sequence[Step],
+    call: Callable[..., Any],
+    budget: Budget,
+) -> Step:
+    find_text, find_end = arguments
+    spend_on_text = budget.spend_on_text
+
+    def step(value: Any) -> Any:
+        text, end = find_text(value), find_end(value)
+        if type(text) is str and type(end) is str:
+            spend_on_text(end)
+            return has_end(text, end)
+        return call(name, [text, end])
+
+    return step
+
+
+_SHORTCUTS: dict[str, Callable[[Sequence[Step], Callable[..., Any], Budget], Step]] = {
+    "length": _length,
+    "contains": _contains,
+    "starts_with": _starts_with,
+    "ends_with": _ends_with,
+}

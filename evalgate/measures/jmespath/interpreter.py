@@ -1,0 +1,35 @@
+"""jmespath's own interpreter, for what is not compiled: counted like the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jmespath import visitor
+
+from evalgate.measures.jmespath.budget import finite
+from evalgate.measures.jmespath.logic import equality
+
+if TYPE_CHECKING:
+    from evalgate.measures.jmespath.budget import Budget
+    from evalgate.measures.jmespath.functions import Functions
+
+
+class Interpreter(visitor.TreeInterpreter):
+    """Walks the tree of the expression again in every search; what it visits is spent from `budget`."""
+
+    def __init__(self, budget: Budget, functions: Functions) -> None:
+        super().__init__(visitor.Options(custom_functions=functions))
+        self._budget = budget
+        equals = equality(budget)
+        self.COMPARATOR_FUNC = {  # type: ignore[misc]  # of this search only
+            **visitor.TreeInterpreter.COMPARATOR_FUNC,
+            "eq": equals,
+            "ne": lambda left, right: not equals(left, right),
+        }
+
+    def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
+        """The value of one node. Raises QueryFailedError and what the library raises."""
+        value = finite(super().visit(node, *args, **kwargs))
+        size = len(value) if isinstance(value, list) else len(value) >> 4 if isinstance(value, str) else 0
+        self._budget.spend(1 + size)
+        return value

@@ -1,0 +1,91 @@
+"""What JMESPath holds true, equal and comparable, with the work of long values counted."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.measures.jmespath.budget import Budget
+
+    Step = Callable[[Any], Any]
+    Compare = Callable[[Any, Any], Any]
+
+NUMBERS = frozenset({int, float})
+COMPARABLE = frozenset({int, float, str})
+ORDERS: dict[str, Compare] = {
+    "lt": operator.lt,
+    "lte": operator.le,
+    "gt": operator.gt,
+    "gte": operator.ge,
+}
+
+
+def falsy(value: Any) -> bool:
+    """True for null, false, and empty text, lists and objects; 0 is true."""
+    return not value and type(value) not in NUMBERS
+
+
+def equality(budget: Budget) -> Compare:
+    """`==` of two values: true is not 1, false is not 0 (but within lists and objects they are)."""
+
+    def equals(left: Any, right: Any) -> bool:
+        kind = type(left)
+        if kind is not type(right):
+            return bool(left == right) and kind is not bool and type(right) is not bool
+        if kind is str or kind is list or kind is dict:
+            if len(left) != len(right):
+                return False
+            budget.weigh(left)
+        return bool(left == right)
+
+    return equals
+
+
+def equals_literal(find: Step, literal: Any, budget: Budget) -> Step:
+    """`==` with what the expression itself says."""
+    if literal is None or isinstance(literal, bool):
+        return lambda value: find(value) is literal
+    if isinstance(literal, str):
+        return lambda value: find(value) == literal
+    equals = equality(budget)
+    return lambda value: equals(find(value), literal)
+
+
+def field_equals_text(name: str, text: str) -> Step:
+    """`name == 'text'`, what most filters ask."""
+
+    def step(value: Any) -> Any:
+        try:
+            return value.get(name) == text
+        except AttributeError:
+            return False
+
+    return step
+
+
+def ordering(name: str, budget: Budget) -> Compare:
+    """`<` and its like: None where either is neither number nor text; a number and a text raise TypeError."""
+    compare, spend_on_text = ORDERS[name], budget.spend_on_text
+
+    def ordered(left: Any, right: Any) -> Any:
+        if type(left) not in COMPARABLE or type(right) not in COMPARABLE:
+            return None
+        if type(left) is str:
+            spend_on_text(left)
+        return compare(left, right)
+
+    return ordered
+
+
+def ordered_to_number(name: str, find: Step, limit: float) -> Step:
+    """The same with a number that the expression itself says."""
+    compare = ORDERS[name]
+
+    def step(value: Any) -> Any:
+        found = find(value)
+        return compare(found, limit) if type(found) in COMPARABLE else None
+
+    return step

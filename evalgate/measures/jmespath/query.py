@@ -1,0 +1,161 @@
+"""JMESPath behind one door: checked when compiled, bounded when searched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import jmespath
+from jmespath import exceptions, functions
+
+from evalgate.measures.jmespath.budget import MAX_ELEMENTS, MAX_SECONDS, Budget, QueryFailedError
+from evalgate.measures.jmespath.closures import Compiler, NotCovered
+from evalgate.measures.jmespath.functions import Functions
+from evalgate.measures.jmespath.parse_tree import FIXED, SELECTIONS, Node, kinds, path_of, sees_root
+from evalgate.measures.values.json_values import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["MAX_ELEMENTS", "MAX_SECONDS", "Query", "QueryError", "QueryFailedError", "View"]
+
+MAX_LENGTH = 1_000
+MAX_NODES = 200
+MAX_DEPTH = 50
+
+
+class View(Protocol):
+    """What a query looks at: sections by name, or all of them."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """One section."""
+
+    def field(self, section: str, name: str) -> Any:
+        """One field of a section; None where the section is no object or has none of that name."""
+
+    def whole(self) -> dict[str, Any]:
+        """All sections."""
+
+
+class QueryError(ValueError):
+    """The text is no expression, or one that could never work. `position` counts characters from 1."""
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class Query:
+    """One compiled expression; one serves a whole run, a search at a time.
+
+    `path` are the names that it walks along, where it does nothing else.
+    """
+
+    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "expression", "path")
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+        tree = _parse(expression)
+        _check(tree)
+        found = kinds(tree)
+        self._needs_whole = sees_root(tree)
+        self._may_multiply = bool(found & SELECTIONS)
+        self._is_fixed = found <= FIXED
+        self._budget = Budget()
+        self._find = _compiled(tree, self._budget)
+        self.path = path_of(tree)
+
+    def search(self, view: View) -> Any:
+        """What the expression finds, None for nothing. Raises QueryFailedError."""
+        if len(self.path) > 1:
+            return _walked(view, *self.path)
+        return self.search_value(view.whole() if self._needs_whole else view)
+
+    def search_value(self, value: Any) -> Any:
+        """The same on plain JSON."""
+        if self._is_fixed:
+            return self._find(value)
+        try:
+            self._budget.begin()
+            found = self._find(value)
+            if self._may_multiply:
+                self._budget.weigh(found)
+        except QueryFailedError:
+            raise
+        except exceptions.JMESPathTypeError as error:
+            given = f"{error.actual_type} ({show(error.current_value, 40)})"
+            raise QueryFailedError(f"function {error.function_name}() can't take {given}") from None
+        except Exception as error:  # noqa: BLE001  (the library lets TypeError and MemoryError through)
+            raise QueryFailedError(f"the expression failed on this trace ({type(error).__name__})") from None
+        return found
+
+
+def _walked(view: View, section: str, name: str, *rest: str) -> Any:
+    """Along names, as most expressions go."""
+    found = view.field(section, name)
+    for each in rest:
+        if not isinstance(found, dict):
+            return None
+        found = found.get(each)
+    return found
+
+
+def _compiled(tree: Node, budget: Budget) -> Callable[[Any], Any]:
+    library = Functions(budget)
+    try:
+        return Compiler(budget, library).step(tree)
+    except NotCovered:
+        from evalgate.measures.jmespath.interpreter import Interpreter
+
+        interpreter = Interpreter(budget, library)
+        return lambda value: interpreter.visit(tree, value)
+
+
+def _parse(expression: str) -> Node:
+    if len(expression) > MAX_LENGTH:
+        raise QueryError(f"an expression may have {MAX_LENGTH:,} characters, this has {len(expression):,}")
+    try:
+        parsed: Node = jmespath.compile(expression).parsed
+    except exceptions.EmptyExpressionError:
+        raise QueryError("the expression is empty") from None
+    except exceptions.IncompleteExpressionError:
+        raise QueryError("the expression ends too early", len(expression) + 1) from None
+    except exceptions.LexerError as error:
+        raise QueryError("a character that JMESPath doesn't know", error.lexer_position + 1) from None
+    except exceptions.ParseError as error:
+        raise QueryError(
+            f"{show(error.token_value, 40)} is not expected here", error.lex_position + 1
+        ) from None
+    except Exception:  # noqa: BLE001  (RecursionError and worse: the text is a stranger's)
+        raise QueryError("this is no JMESPath expression") from None
+    return parsed
+
+
+def _check(root: Node) -> None:
+    """Refuses what would fail on every trace, and what is too big to be meant."""
+    stack, count = [(root, 1)], 0
+    while stack:
+        node, depth = stack.pop()
+        count += 1
+        if count > MAX_NODES or depth > MAX_DEPTH:
+            raise QueryError(f"the expression has more than {MAX_NODES} parts or {MAX_DEPTH} levels")
+        if node["type"] == "function_expression":
+            _check_function(node)
+        if node["type"] == "slice" and node["children"][2] == 0:
+            raise QueryError("the step of a slice can't be 0")
+        stack.extend((child, depth + 1) for child in node["children"] if isinstance(child, dict))
+
+
+def _check_function(node: Node) -> None:
+    name, given = node["value"], len(node["children"])
+    known = functions.Functions.FUNCTION_TABLE
+    if name not in known:
+        import difflib
+
+        close = difflib.get_close_matches(name, known, 1)
+        raise QueryError(
+            f"there is no function {show(name, 40)}" + (f", did you mean {close[0]}?" if close else "")
+        )
+    signature = known[name]["signature"]
+    variadic = bool(signature and signature[-1].get("variadic"))
+    if given < len(signature) or (given > len(signature) and not variadic):
+        raise QueryError(f"{name}() takes {len(signature)} arguments, not {given}")

@@ -1,0 +1,1 @@
+"""Means, percentiles, intervals and pass@k. Entry points: `means`, `percentile`, `intervals`, `passk`."""

@@ -1,0 +1,113 @@
+"""Secrets known by their value: how a text spells them, and how they go out of a finished document."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.measures.redaction.token_shapes import REDACTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SHORTEST = 6
+"""Characters; shorter ones would tear ordinary text apart."""
+LONG_LINE = 16
+"""Characters from which a line of a secret of several lines is looked for by itself."""
+START = 8
+"""Characters of a secret's beginning that are taken out where a cut left no more of it."""
+MARK = f"{REDACTED}secret]"
+_CUTS = ("\u2026".encode(), b"\\u2026", b"...")
+_UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
+_PERCENT = re.compile("%[0-9A-F]{2}")
+
+
+class ExactSecrets:
+    """Values that nobody may see: as they are, in base64 wherever they begin, and percent-encoded."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        spelled = {spelling for secret in secrets for spelling in _spellings(secret)}
+        self._spelled = sorted(spelled, key=lambda spelling: (len(spelling), spelling))
+        written = {form for spelling in spelled for form in _written(spelling)}
+        self._written = sorted(written, key=lambda form: (-len(form), form))
+
+    def are_in(self, text: str) -> bool:
+        """Whether one stands in a text without invisible characters."""
+        for spelling in self._spelled:
+            if len(spelling) > len(text):
+                return False
+            if spelling in text:
+                return True
+        return False
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Where they stand in such a text, from and to, and of which kind they are."""
+        for spelling in self._spelled:
+            start = text.find(spelling)
+            while start >= 0:
+                yield start, start + len(spelling), "secret"
+                start = text.find(spelling, start + len(spelling))
+
+    def taken_out_of(self, document: bytes) -> bytes:
+        """A finished document (JSON, Markdown, XML) without them, and without the stumps that cuts left."""
+        for form in self._written:
+            if form in document:
+                document = document.replace(form, MARK.encode())
+        begun = [form for form in self._written if form[:START] in document]
+        for cut in _CUTS if begun else ():
+            *cut_off, rest = document.split(cut)
+            document = cut.join([*(_without_stump(text, begun) for text in cut_off), rest])
+        return document
+
+
+def _without_stump(text: bytes, begun: list[bytes]) -> bytes:
+    """The text before a cut, without the beginning of a secret at its end."""
+    for form in begun:
+        at = text.rfind(form[:START], -len(form))
+        if at >= 0 and form.startswith(text[at:]):
+            return text[:at] + MARK.encode()
+    return text
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    for each in {secret, *_long_lines(secret)}:
+        if len(each) >= SHORTEST:
+            yield each
+            raw = each.encode("utf-8", "replace")
+            yield from _in_base64(raw)
+            yield from _in_percent(raw)
+
+
+def _long_lines(secret: str) -> list[str]:
+    lines = secret.splitlines()
+    return [line.strip() for line in lines if len(line.strip()) >= LONG_LINE] if len(lines) > 1 else []
+
+
+def _in_base64(raw: bytes) -> Iterator[str]:
+    """Alone, and amid other text: what of its base64 does not depend on the neighbours."""
+    import base64
+
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield encode(raw).decode().rstrip("=")
+        for before in range(3):
+            sure = slice((8 * before + 5) // 6, 8 * (before + len(raw)) // 6)
+            yield encode(bytes(before) + raw).decode()[sure]
+
+
+def _in_percent(raw: bytes) -> Iterator[str]:
+    quoted = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in raw)
+    for form in (quoted, quoted.replace("%2F", "/"), quoted.replace("%20", "+")):
+        yield form
+        yield _PERCENT.sub(lambda found: found[0].lower(), form)
+
+
+def _written(spelling: str) -> Iterator[bytes]:
+    """How a document writes it: JSON and XML escape, Markdown parts mentions, its tables escape pipes."""
+    import json
+
+    xml = spelling.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    quoted = spelling.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    parted = spelling.replace("@", "@\u200b")
+    forms = (spelling, json.dumps(spelling)[1:-1], quoted, xml, parted, parted.replace("|", "\\|"))
+    for form in forms:
+        yield form.encode("utf-8", "replace")

@@ -1,0 +1,59 @@
+"""Where a call with the right arguments can be, without comparing them: rules out only what can't match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.sequences.repeats import hashable
+from evalgate.measures.text.required_text import required_text
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+MAX_DEPTH = 32
+"""Levels of lists and objects in what a suite demands."""
+DEFAULT_TOLERANCE = 1e-6
+
+
+class Lookup(NamedTuple):
+    """Where an argument must be found: among values by their keys, as text with a part, or in a range."""
+
+    name: str
+    keys: Sequence[Hashable] = ()
+    part: str = ""
+    low: float = 0.0
+    high: float = 0.0
+
+
+def lookups(args: Mapping[str, Any]) -> list[Lookup]:
+    """What calls can be looked up by, that which takes a look at every text last."""
+    found = [_lookup(name, value) for name, value in args.items()]
+    return sorted((lookup for lookup in found if lookup is not None), key=lambda lookup: lookup.part != "")
+
+
+def _lookup(name: str, value: Any) -> Lookup | None:
+    if isinstance(value, dict) and "$approx" in value:
+        return _range(name, value["$approx"], value.get("$tol", DEFAULT_TOLERANCE))
+    if isinstance(value, dict) and "$regex" in value:
+        part = required_text(value["$regex"])
+        return Lookup(name, part=part) if part else None
+    members = value["$in"] if isinstance(value, dict) and "$in" in value else [value]
+    return Lookup(name, list(map(hashable, members))) if all(map(is_plain, members)) else None
+
+
+def _range(name: str, centre: float, tolerance: float) -> Lookup | None:
+    try:
+        centre, tolerance = float(centre), float(tolerance)
+    except OverflowError:
+        return None
+    reach = tolerance + 1e-8 + 1e-12 * (abs(centre) + tolerance)  # more than rounding can hide
+    return Lookup(name, low=centre - reach, high=centre + reach)
+
+
+def is_plain(value: Any) -> bool:
+    """True where no matcher is in the value: then only what is equal to it matches."""
+    if not isinstance(value, dict | list):
+        return True
+    if isinstance(value, dict) and any(str(name).startswith("$") for name in value):
+        return False
+    return all(map(is_plain, value.values() if isinstance(value, dict) else value))

@@ -1,0 +1,282 @@
+"""What an argument of a tool call must be: a JSON value, or a matcher such as `{$regex: ...}`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.sequences.argument_lookups import DEFAULT_TOLERANCE, MAX_DEPTH, is_plain
+from evalgate.measures.sequences.bipartite import Matching
+from evalgate.measures.sequences.repeats import hashable
+from evalgate.measures.text.patterns import Pattern, PatternError
+from evalgate.measures.values.json_values import equal, kind, shorten, show
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+Path = tuple[str | int, ...]
+ArgsMatch = Literal["subset", "exact", "superset", "ignore"]
+
+ABSENT: Any = object()
+"""Stands for an argument that the call does not have."""
+
+
+class MatcherError(ValueError):
+    """The demand can't be meant; `path` leads to it from the arguments."""
+
+    def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.path, self.message, self.hint = path, message, hint
+
+
+class Mismatch(NamedTuple):
+    """The first place that differs: where, what was demanded (in words), what stands there."""
+
+    path: Path
+    wanted: str
+    got: Any
+
+    def told(self) -> str:
+        """`arguments.query is "b", expected "a"`."""
+        place = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{shorten(step, 40)}" for step in self.path
+        )
+        got = "absent" if self.got is ABSENT else show(self.got, 60)
+        return f"arguments{place} is {got}, expected {self.wanted}"
+
+
+Matcher = Callable[[Any], Mismatch | None]
+"""From a value, or ABSENT, to what is wrong with it. May raise patterns.PatternFailedError."""
+
+
+def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
+    """What the arguments of a call must be. Raises MatcherError.
+
+    subset: each named one is there and right. superset: each that is there is named and right. exact: both.
+    """
+    for name in args:
+        if name in _NAMES:
+            raise MatcherError(
+                (name,), f"`{name}` stands in the place of a name", f"{{name: {{{name}: ...}}}}"
+            )
+    plain_first = sorted(args.items(), key=lambda item: isinstance(item[1], dict | list))
+    children = {name: _compile(value, (name,)) for name, value in plain_first}
+    return _object(children, needs_all=mode != "superset", closed=mode != "subset", wanted="an object")
+
+
+def size(value: Any) -> int:
+    """How many values are compared at most where a call is held against `value`."""
+    if not isinstance(value, dict | list):
+        return 1
+    below = sum(map(size, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict) and isinstance(unordered := value.get("$unordered"), list):
+        special = [size(each) for each in unordered if not is_plain(each)]
+        return below + len(unordered) * sum(special)
+    return 1 + below
+
+
+def _compile(value: Any, path: Path) -> Matcher:
+    if len(path) > MAX_DEPTH:
+        raise MatcherError(path, f"arguments may be nested {MAX_DEPTH} deep")
+    if isinstance(value, list):
+        return _list([_compile(each, (*path, index)) for index, each in enumerate(value)], show(value, 60))
+    if not isinstance(value, dict):
+        return _literal(value)
+    if any(isinstance(name, str) and name.startswith("$") for name in value):
+        return _special(value, path)
+    children = {name: _compile(each, (*path, name)) for name, each in value.items()}
+    return _object(children, needs_all=True, closed=True, wanted=show(value, 60))
+
+
+def _literal(value: Any) -> Matcher:
+    wanted = show(value, 60)
+    return lambda actual: None if equal(actual, value) else Mismatch((), wanted, actual)
+
+
+def _object(children: Mapping[str, Matcher], *, needs_all: bool, closed: bool, wanted: str) -> Matcher:
+    def look(actual: Any) -> Mismatch | None:
+        if not isinstance(actual, dict):
+            return Mismatch((), wanted, actual)
+        for name, child in children.items():
+            if (needs_all or name in actual) and (found := child(actual.get(name, ABSENT))):
+                return Mismatch((name, *found.path), found.wanted, found.got)
+        if closed:
+            for name, value in actual.items():
+                if name not in children:
+                    return Mismatch((name,), "nothing of this name", value)
+        return None
+
+    return look
+
+
+def _list(children: Sequence[Matcher], wanted: str) -> Matcher:
+    def look(actual: Any) -> Mismatch | None:
+        if not isinstance(actual, list) or len(actual) != len(children):
+            return Mismatch((), wanted, actual)
+        for index, child in enumerate(children):
+            if found := child(actual[index]):
+                return Mismatch((index, *found.path), found.wanted, found.got)
+        return None
+
+    return look
+
+
+def _special(value: Mapping[Any, Any], path: Path) -> Matcher:
+    names = [name for name in value if name != "$tol"]
+    known = ", ".join(_NAMES)
+    for name in names or ["$tol"]:
+        if name not in _NAMES:
+            hint = f"known: {known}; a plain value with such a key can stand in $in: [...]"
+            raise MatcherError((*path, name), f"there is no matcher {show(name, 40)}", hint)
+    if len(names) > 1 or ("$tol" in value and names != ["$approx"]):
+        raise MatcherError(path, "a matcher stands alone", "only $tol goes with $approx")
+    name = names[0]
+    if name == "$approx":
+        return _approx(value["$approx"], value.get("$tol", DEFAULT_TOLERANCE), path)
+    return _MAKERS[name](value[name], (*path, name))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+
+
+def _is_finite(value: float) -> bool:
+    return isinstance(value, int) or isfinite(value)
+
+
+def _approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
+    for name, number in (("$approx", centre), ("$tol", tolerance)):
+        if not _is_number(number) or (name == "$tol" and number < 0):
+            least = "0 or more" if name == "$tol" else "a number"
+            raise MatcherError((*path, name), f"`{name}` is {least}, not {kind(number)} {show(number, 40)}")
+    wanted = f"{show(centre, 40)} ± {show(tolerance, 40)}"
+
+    def look(actual: Any) -> Mismatch | None:
+        try:
+            near = _is_number(actual) and round(abs(actual - centre) - tolerance, DIGITS) <= 0
+        except OverflowError:  # a whole number that no float can hold
+            near = False
+        return None if near else Mismatch((), wanted, actual)
+
+    return look
+
+
+def _regex(value: Any, path: Path) -> Matcher:
+    if not isinstance(value, str):
+        raise MatcherError(path, f"`$regex` is a pattern, not {kind(value)} {show(value, 40)}")
+    try:
+        pattern = Pattern(value)
+    except PatternError as error:
+        place = f" (character {error.position})" if error.position else ""
+        raise MatcherError(path, f"{error}{place}: {show(value, 60)}") from None
+    wanted = f"a match of /{shorten(value, 60)}/"
+
+    def look(actual: Any) -> Mismatch | None:
+        right = isinstance(actual, str) and pattern.found_in(actual)
+        return None if right else Mismatch((), wanted, actual)
+
+    return look
+
+
+def _any(value: Any, path: Path) -> Matcher:
+    _must_be_true("$any", value, path)
+    return lambda actual: Mismatch((), "any value", actual) if actual is ABSENT else None
+
+
+def _absent(value: Any, path: Path) -> Matcher:
+    _must_be_true("$absent", value, path)
+    return lambda actual: None if actual is ABSENT else Mismatch((), "no such argument", actual)
+
+
+def _must_be_true(name: str, value: Any, path: Path) -> None:
+    if value is not True:
+        raise MatcherError(path, f"`{name}` is true, not {kind(value)} {show(value, 40)}")
+
+
+def _in(value: Any, path: Path) -> Matcher:
+    if not isinstance(value, list) or not value:
+        raise MatcherError(path, f"`$in` is a list of values, not {kind(value)} {show(value, 40)}")
+    wanted = f"one of {show(value, 60)}"
+    return lambda actual: (
+        None if any(equal(actual, member) for member in value) else Mismatch((), wanted, actual)
+    )
+
+
+_BOUNDS: dict[str, Callable[[int, float], bool]] = {
+    "eq": lambda size, limit: size == limit,
+    "ne": lambda size, limit: size != limit,
+    "gt": lambda size, limit: size > limit,
+    "gte": lambda size, limit: size >= limit,
+    "ge": lambda size, limit: size >= limit,
+    "lt": lambda size, limit: size < limit,
+    "lte": lambda size, limit: size <= limit,
+    "le": lambda size, limit: size <= limit,
+}
+
+
+def _len(value: Any, path: Path) -> Matcher:
+    bounds = value if isinstance(value, dict) else {"eq": value}
+    if not bounds or any(name not in _BOUNDS or not _is_number(limit) for name, limit in bounds.items()):
+        raise MatcherError(path, f"`$len` is a number or bounds, not {show(value, 40)}", "{gte: 1, lte: 3}")
+    checks = [(_BOUNDS[name], limit) for name, limit in bounds.items()]
+    wanted = f"a length of {show(value, 40)}"
+
+    def look(actual: Any) -> Mismatch | None:
+        right = isinstance(actual, str | list | dict) and all(
+            holds(len(actual), limit) for holds, limit in checks
+        )
+        return None if right else Mismatch((), wanted, actual)
+
+    return look
+
+
+def _unordered(value: Any, path: Path) -> Matcher:
+    if not isinstance(value, list):
+        raise MatcherError(path, f"`$unordered` is a list, not {kind(value)} {show(value, 40)}")
+    children = [_compile(each, (*path, index)) for index, each in enumerate(value)]
+    plain = Counter(hashable(each) for each in value if is_plain(each))
+    special = [child for child, each in zip(children, value, strict=True) if not is_plain(each)]
+    wanted = f"{show(value, 60)} in any order"
+
+    def look(actual: Any) -> Mismatch | None:
+        right = (
+            isinstance(actual, list)
+            and len(actual) == len(children)
+            and (left := _without(actual, plain)) is not None
+            and _fit_in_any_order(left, special)
+        )
+        return None if right else Mismatch((), wanted, actual)
+
+    return look
+
+
+def _without(actual: Sequence[Any], plain: Mapping[Hashable, int]) -> list[Any] | None:
+    """What is left once every plain value has taken one that equals it; None where one finds none."""
+    due, left = dict(plain), list[Any]()
+    for value in actual:
+        key = hashable(value)
+        if due.get(key):
+            due[key] -= 1
+        else:
+            left.append(value)
+    return None if any(due.values()) else left
+
+
+def _fit_in_any_order(values: Sequence[Any], matchers: Sequence[Matcher]) -> bool:
+    places = range(len(values))
+    pairs = Matching(lambda _: places, lambda index, place: matchers[index](values[place]) is None)
+    return all(pairs.add(index, index) for index in places)
+
+
+_MAKERS: dict[str, Callable[[Any, Path], Matcher]] = {
+    "$regex": _regex,
+    "$any": _any,
+    "$absent": _absent,
+    "$in": _in,
+    "$len": _len,
+    "$unordered": _unordered,
+}
+_NAMES = ("$approx", *_MAKERS)

@@ -1,0 +1,118 @@
+"""Maximum bipartite matching, grown one by one: no order of asking changes how many find a partner."""
+
+from __future__ import annotations
+
+from sys import maxsize
+from typing import TYPE_CHECKING
+
+from evalgate.measures.work_budget import Effort
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+class Matching:
+    """Pairs of a left and a right, grown by one left at a time along augmenting paths.
+
+    What is matched once stays matched, though its partner may change; after every `add` the matching is as
+    large as it can be for the lefts added so far. Lefts of one kind want the same rights: `candidates` names
+    the rights that a kind may want, in the order they are tried, `accepts` says whether it does. A right has
+    one partner, or as many as `room` says. Where `effort` runs out the matching may be smaller.
+    """
+
+    __slots__ = (
+        "_accepts",
+        "_candidates",
+        "_dead",
+        "_effort",
+        "_hopeless",
+        "_kind",
+        "_next",
+        "_room",
+        "lefts_of",
+        "right_of",
+    )
+
+    def __init__(
+        self,
+        candidates: Callable[[int], Sequence[int]],
+        accepts: Callable[[int, int], bool],
+        room: Mapping[int, int] | None = None,
+        effort: Effort | None = None,
+    ) -> None:
+        self.lefts_of: dict[int, dict[int, None]] = {}
+        self.right_of: dict[int, int] = {}
+        self._candidates = candidates
+        self._accepts = accepts
+        self._room = room
+        self._effort = Effort(maxsize) if effort is None else effort
+        self._kind: dict[int, int] = {}
+        self._next: dict[int, int] = {}  # by kind: candidates before it are full or refused, both for good
+        self._dead: set[int] = set()
+        self._hopeless: set[int] = set()
+
+    def __len__(self) -> int:
+        """Pairs so far."""
+        return len(self.right_of)
+
+    def add(self, left: int, kind: int) -> bool:
+        """Finds a partner for one more left; False where there is none, whatever the others give up."""
+        if kind in self._hopeless or self._effort.ran_out:
+            return False
+        self._kind[left] = kind
+        return self._take_free(left, kind) or self._augment(left)
+
+    def _is_full(self, right: int) -> bool:
+        return len(self.lefts_of.get(right, ())) >= (1 if self._room is None else self._room[right])
+
+    def _take_free(self, left: int, kind: int) -> bool:
+        rights, start = self._candidates(kind), self._next.get(kind, 0)
+        for index in range(start, len(rights)):
+            right = rights[index]
+            if not self._is_full(right) and self._accepts(kind, right):
+                self._next[kind] = index
+                self._effort.look(index - start)
+                self._pair(left, right)
+                return True
+        self._next[kind] = len(rights)
+        self._effort.look(len(rights) - start)
+        return False
+
+    def _augment(self, left: int) -> bool:
+        """Breadth first along pairs that could change partners, until a right has room."""
+        reached_from: dict[int, int] = {}
+        queue, kinds = [left], {self._kind[left]}
+        for current in queue:
+            kind = self._kind[current]
+            rights = self._candidates(kind)
+            if not self._effort.look(len(rights)):
+                return False
+            for right in rights:
+                if right in reached_from or right in self._dead or not self._accepts(kind, right):
+                    continue
+                reached_from[right] = current
+                if not self._is_full(right):
+                    self._flip(right, reached_from)
+                    return True
+                for owner in self.lefts_of[right]:
+                    if self._kind[owner] not in kinds:
+                        kinds.add(self._kind[owner])
+                        queue.append(owner)
+        # No way leads from these to a right with room, and none ever will: no later search looks again.
+        self._dead.update(reached_from)
+        self._hopeless.update(kinds)
+        return False
+
+    def _flip(self, right: int, reached_from: dict[int, int]) -> None:
+        free: int | None = right
+        while free is not None:
+            left = reached_from[free]
+            given_up = self.right_of.get(left)
+            if given_up is not None:
+                del self.lefts_of[given_up][left]
+            self._pair(left, free)
+            free = given_up
+
+    def _pair(self, left: int, right: int) -> None:
+        self.lefts_of.setdefault(right, {})[left] = None
+        self.right_of[left] = right

@@ -1,0 +1,301 @@
+"""Expected steps against calls: whether they fit exactly, in order or as a bag, and what stands for what."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from heapq import merge
+from itertools import groupby, repeat, takewhile
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from evalgate.measures.sequences.bipartite import Matching
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.measures.work_budget import Effort
+
+MAX_CELLS = 100_000
+"""Steps times calls up to which the printed alignment is the best one; beyond it the first that is found."""
+
+
+class Slot(NamedTuple):
+    """One expected call: its kind (equal demands are one kind), and whether the plan holds without it."""
+
+    kind: int
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Slots in the order they are listed; `segments` are their numbers, those of one segment in any order."""
+
+    slots: Sequence[Slot]
+    segments: Sequence[Sequence[int]]
+
+    def required(self, segment: Iterable[int]) -> list[int]:
+        """The slots of a segment that must find a call."""
+        return [slot for slot in segment if not self.slots[slot].optional]
+
+
+class Calls(Protocol):
+    """The calls of one trace, by position from 0. Where `effort` runs out, none fits from then on."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def effort(self) -> Effort:
+        """The work that may still be done on them."""
+
+    def candidates(self, kind: int) -> Sequence[int]:
+        """Positions, ascending, outside of which nothing is accepted."""
+
+    def accepts(self, kind: int, at: int) -> bool:
+        """True where the call is what this kind of slot demands."""
+
+
+@dataclass(slots=True)
+class Alignment:
+    """What stands for what, as rows of (slot or None, position or None).
+
+    `missing` are required slots without a call, `extra` are calls that nothing expected.
+    """
+
+    rows: list[tuple[int | None, int | None]] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    extra: list[int] = field(default_factory=list)
+
+
+def fits_exactly(plan: Plan, calls: Calls) -> bool:
+    """The same calls in the same order and number; what is optional may be left out."""
+    least = len(plan.required(range(len(plan.slots))))
+    if not least <= calls.count <= len(plan.slots):
+        return False
+    reached = {0}
+    for segment in plan.segments:
+        if not calls.effort.look(len(reached)):
+            return False
+        reached = {end for start in reached for end in _ends(plan, segment, calls, start)}
+    return calls.count in reached
+
+
+def _ends(plan: Plan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
+    """Where a segment can end whose calls, all of them, stand for its slots and for each required one."""
+    required = plan.required(segment)
+    if not required:
+        yield start
+    if len(segment) == 1:
+        if start < calls.count and calls.accepts(plan.slots[segment[0]].kind, start):
+            yield start + 1
+        return
+    anyone, needed = _Group(plan, segment, calls), _Group(plan, required, calls)
+    stop = start + len(segment)
+    for expected, (at, kinds) in zip(range(start, stop), _arrivals(anyone, calls, start), strict=False):
+        if at != expected or not anyone.add(at, kinds):
+            return
+        # Where all calls can be matched, and all required slots can, one matching does both.
+        needed.add(at, kinds)
+        if len(needed) == len(required):
+            yield at + 1
+
+
+class _Group:
+    """Slots that calls, added one by one, are to fill: slots of one kind are one, with room for several."""
+
+    def __init__(self, plan: Plan, slots: Sequence[int], calls: Calls) -> None:
+        self.room = Counter(plan.slots[slot].kind for slot in slots)
+        self._wanting: dict[int, Sequence[int]] = {}
+        self._pairs = Matching(
+            self._wanting.__getitem__, lambda at, kind: calls.accepts(kind, at), self.room, calls.effort
+        )
+
+    def __len__(self) -> int:
+        """Slots that have a call."""
+        return len(self._pairs)
+
+    def add(self, at: int, kinds: Iterable[int]) -> bool:
+        """One more call, which may be of these kinds; False where not all calls so far can have a slot."""
+        self._wanting[at] = [kind for kind in kinds if kind in self.room]
+        return self._pairs.add(at, at)
+
+
+def _arrivals(group: _Group, calls: Calls, start: int) -> Iterator[tuple[int, list[int]]]:
+    """The calls that may fill a slot of the group, as they come, each with the kinds it may be of."""
+    if not calls.effort.look(len(group.room)):
+        return
+    waiting = (zip(_from(calls.candidates(kind), start), repeat(kind)) for kind in group.room)
+    for at, kinds in groupby(merge(*waiting), key=itemgetter(0)):
+        yield at, [kind for _, kind in kinds]
+
+
+def _add(pairs: Matching, plan: Plan, slots: Sequence[int]) -> bool:
+    """Finds places, the required slots first, for what is matched stays so; False where one has none."""
+    found = [pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(slots)]
+    for slot in slots:
+        if plan.slots[slot].optional:
+            pairs.add(slot, plan.slots[slot].kind)
+    return all(found)
+
+
+def fits_in_order(plan: Plan, calls: Calls) -> bool:
+    """The required slots as a subsequence: the earliest end of each segment leaves most to the next."""
+    position: int | None = 0
+    for segment in plan.segments:
+        required = plan.required(segment)
+        if position is None:
+            return False
+        if len(required) == 1:
+            at = _first(plan.slots[required[0]].kind, calls, position)
+            position = None if at is None else at + 1
+        elif required:
+            position = _group_end(plan, required, calls, position)
+    return position is not None
+
+
+def _first(kind: int, calls: Calls, start: int) -> int | None:
+    for at in _from(calls.candidates(kind), start):
+        if calls.accepts(kind, at):
+            return at
+        if calls.effort.ran_out:
+            return None
+    return None
+
+
+def _group_end(plan: Plan, required: Sequence[int], calls: Calls, start: int) -> int | None:
+    """The first position by which every slot of a group can have a call of its own."""
+    group = _Group(plan, required, calls)
+    for at, kinds in _arrivals(group, calls, start):
+        if group.add(at, kinds) and len(group) == len(required):
+            return at + 1
+        if calls.effort.ran_out:
+            return None
+    return None
+
+
+def _from(places: Sequence[int], start: int) -> Iterator[int]:
+    return (places[index] for index in range(bisect_left(places, start), len(places)))
+
+
+def fits_as_bag(plan: Plan, calls: Calls, *, closed: bool) -> bool:
+    """Each required slot has a call of its own, wherever it stands; `closed`: and each call has a slot."""
+    pairs, everything = _anywhere(calls), range(len(plan.slots))
+    if not closed:
+        return all(pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(everything))
+    return _add(pairs, plan, everything) and len(pairs) == calls.count
+
+
+def _anywhere(calls: Calls) -> Matching:
+    """Slots, to be added one by one, and the calls of the whole trace."""
+    return Matching(calls.candidates, calls.accepts, effort=calls.effort)
+
+
+def align_bag(plan: Plan, calls: Calls) -> Alignment:
+    """As many pairs as there can be, wherever the calls stand."""
+    return _aligned(plan, _bag(plan, calls), range(len(plan.slots)), calls.count, ordered=False)
+
+
+def _bag(plan: Plan, calls: Calls) -> dict[int, int]:
+    pairs = _anywhere(calls)
+    _add(pairs, plan, range(len(plan.slots)))
+    return pairs.right_of
+
+
+def align_in_order(plan: Plan, calls: Calls) -> Alignment:
+    """As many pairs in order as there can be, so that least is called missing."""
+    order = list(range(len(plan.slots)))
+    if len(plan.segments) < len(order):
+        bag = _bag(plan, calls)
+        order = [
+            slot
+            for segment in plan.segments
+            for slot in sorted(segment, key=lambda slot: (bag.get(slot, calls.count), slot))
+        ]
+    return _aligned(plan, _pairs_in_order(plan, order, calls), order, calls.count, ordered=True)
+
+
+def _pairs_in_order(plan: Plan, order: Sequence[int], calls: Calls) -> dict[int, int]:
+    """Equal ends first, which no best alignment contradicts; then the best of what lies between."""
+
+    def same(index: int, at: int) -> bool:
+        slot = plan.slots[order[index]]
+        return not slot.optional and calls.accepts(slot.kind, at)
+
+    pairs: dict[int, int] = {}
+    low, steps, end = 0, len(order), calls.count
+    while low < steps and low < end and same(low, low):
+        pairs[order[low]] = low
+        low += 1
+    while steps > low and end > low and same(steps - 1, end - 1):
+        steps, end = steps - 1, end - 1
+        pairs[order[steps]] = end
+    middle, places = order[low:steps], range(low, end)
+    find = _best if len(middle) * len(places) <= MAX_CELLS else _greedy
+    return pairs | find(plan, middle, calls, places)
+
+
+def _best(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
+    """A longest common subsequence in which a required slot outweighs all optional ones."""
+    gains = [1 if plan.slots[slot].optional else len(order) + 1 for slot in order]
+    fitting = {kind: _within(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}}
+    fits = [fitting[plan.slots[slot].kind] for slot in order]
+    best = [[0] * (len(places) + 1) for _ in range(len(order) + 1)]
+    for i in range(len(order) - 1, -1, -1):
+        row, below, gain, fit = best[i], best[i + 1], gains[i], fits[i]
+        for j in range(len(places) - 1, -1, -1):
+            most = below[j] if below[j] > row[j + 1] else row[j + 1]  # noqa: FURB136  (a call takes longer)
+            if places[j] in fit and gain + below[j + 1] > most:
+                most = gain + below[j + 1]
+            row[j] = most
+    pairs, i, j = {}, 0, 0
+    while i < len(order) and j < len(places):
+        if places[j] in fits[i] and best[i][j] == gains[i] + best[i + 1][j + 1]:
+            pairs[order[i]] = places[j]
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _within(places: range, kind: int, calls: Calls) -> set[int]:
+    near = takewhile(places.__contains__, _from(calls.candidates(kind), places.start))
+    return {at for at in near if calls.accepts(kind, at)}
+
+
+def _greedy(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
+    """The first call that fits each time; what is not found is passed over."""
+    pairs, position = {}, places.start
+    for slot in plan.required(order):
+        at = _first(plan.slots[slot].kind, calls, position)
+        if at is not None and at < places.stop:
+            pairs[slot] = at
+            position = at + 1
+    return pairs
+
+
+def _aligned(
+    plan: Plan, pairs: dict[int, int], order: Sequence[int], count: int, *, ordered: bool
+) -> Alignment:
+    """Rows in the order of the slots, calls that nothing expected where they stand or at the end."""
+    taken = set(pairs.values())
+    found = Alignment(extra=[at for at in range(count) if at not in taken])
+    left = iter([*found.extra, count])
+    waiting = next(left)
+    for slot in order:
+        at = pairs.get(slot)
+        while ordered and at is not None and waiting < at:
+            found.rows.append((None, waiting))
+            waiting = next(left)
+        if at is not None:
+            found.rows.append((slot, at))
+        elif not plan.slots[slot].optional:
+            found.missing.append(slot)
+            found.rows.append((slot, None))
+    if waiting < count:
+        found.rows.extend((None, at) for at in (waiting, *left) if at < count)
+    return found

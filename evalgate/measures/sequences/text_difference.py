@@ -1,0 +1,61 @@
+"""What to cut from a text and what to put in to make another of it: words, of long ones sentences."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from evalgate.measures.sequences.list_difference import MOST_CELLS, common_ends, difference
+from evalgate.models.comparison.trajectory import Part
+
+_WORDS = re.compile(r"\s+|[^\s]+")
+LEAST_KEPT = 0.3
+"""Share of the longer text that must have stayed for a difference in pieces."""
+FEW_WORDS = 2
+_SENTENCES = re.compile(r"[^.!?\n]*(?:[.!?\n]+\s*|$)")
+
+
+def text_difference(before: str, now: str) -> list[Part]:
+    """Parts in order; without the gone ones they are `now`, without those that came `before`.
+
+    Texts that have little in common are told as one replaced by the other: pieces would be hard to read.
+    """
+    old, new = _WORDS.findall(before), _WORDS.findall(now)
+    ends = sum(common_ends(old, new))
+    if (len(old) - ends) * (len(new) - ends) > MOST_CELLS:
+        old, new = _sentences(before), _sentences(now)
+    steps = difference(old, new)
+    parts = [
+        Part(kind, "".join(step.name for step in run))
+        for kind, run in groupby(steps, key=lambda step: step.kind)
+    ]
+    joined = _joined(parts)
+    kept = sum(len(part.text) for part in joined if part.kind == "kept")
+    return joined if kept >= LEAST_KEPT * max(len(before), len(now)) else _flushed(before, now)
+
+
+def _sentences(text: str) -> list[str]:
+    return [found for found in _SENTENCES.findall(text) if found]
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """Changes with no more than a word or two between them are one: `a b` -> `c d` and not word by word."""
+    joined: list[Part] = []
+    gone = come = ""
+    for index, (kind, text) in enumerate(parts):
+        is_between = bool(gone and come) and index + 1 < len(parts)
+        if kind == "gone":
+            gone += text
+        elif kind == "come":
+            come += text
+        elif is_between and len(text.split()) <= FEW_WORDS:
+            gone, come = gone + text, come + text
+        else:
+            joined += _flushed(gone, come)
+            gone = come = ""
+            joined.append(Part("kept", text))
+    return [*joined, *_flushed(gone, come)]
+
+
+def _flushed(gone: str, come: str) -> list[Part]:
+    return [part for part in (Part("gone", gone), Part("come", come)) if part.text]

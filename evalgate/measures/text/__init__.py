@@ -1,0 +1,4 @@
+"""Text measured and searched within bounds.
+
+Entry points: `patterns.Pattern`, `text_similarity`, `plain_text.visible`, `globs`.
+"""

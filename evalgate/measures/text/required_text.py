@@ -1,0 +1,33 @@
+"""Text without which a pattern can't match, read off its source: most texts need not be searched then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.text.pattern_tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.measures.text.pattern_tokens import Token
+
+
+def required_text(source: str) -> str:
+    """The longest run of characters that every match holds; empty where none is seen."""
+    return longest_run(tokens(source) or ())
+
+
+def longest_run(pieces: Sequence[Token]) -> str:
+    """The same of a pattern in pieces. Looks only outside of groups."""
+    runs, depth = [""], 0
+    for kind, text in pieces:
+        depth += (kind == "group") - (kind == "end")
+        if depth < 0 or (depth == 0 and kind == "either"):
+            return ""
+        if depth == 0 and kind == "literal":
+            runs[-1] += text[-1]
+            continue
+        if depth == 0 and kind == "quantifier":
+            runs[-1] = runs[-1][:-1]
+        runs.append("")
+    return max(runs, key=len)

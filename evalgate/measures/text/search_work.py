@@ -1,0 +1,131 @@
+"""How long a text may be for a pattern to be searched in it without a look at the clock.
+
+Most patterns of suites have no way to take long on an answer of usual length, and a time limit costs more
+than their search. What is told here is an upper bound, read off the source: every way to match at every
+place, each walked to its end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.measures.text.pattern_tokens import Token
+
+MAX_STEPS = 200_000
+"""Steps of the engine that take 5 ms at most."""
+MAX_DEPTH = 20
+LENGTHS = (16_384, 4_096, 1_024, 256, 64)
+"""Characters of a text, from the longest that is asked for."""
+
+_REPEATED = frozenset({"literal", "any", "end"})
+"""What a quantifier may stand behind."""
+
+
+class Part(NamedTuple):
+    """A part of a pattern, repeated from `least` to `most` times, `most` None for as often as there is text.
+
+    `branches` are those of a group; one character has none.
+    """
+
+    branches: Sequence[Sequence[Part]] = ()
+    least: int = 1
+    most: int | None = 1
+
+
+_ONE = Part()
+"""One character, or a place between two: what most parts are."""
+
+
+class UnknownWorkError(Exception):
+    """A pattern about which nothing is promised."""
+
+
+def free_length(pieces: Sequence[Token] | None) -> int:
+    """Characters up to which a search needs no time limit; 0 where it always does."""
+    try:
+        branches = parsed(pieces)
+    except UnknownWorkError:
+        return 0
+    return next((each for each in LENGTHS if each * work_and_ways(branches, each)[0] <= MAX_STEPS), 0)
+
+
+def work_and_ways(branches: Sequence[Sequence[Part]], length: int) -> tuple[int, int]:
+    """Steps at one place of a text over all the ways to match there, and how many ways there are.
+
+    Stops counting where there are too many.
+    """
+    work = ways = 0
+    for branch in branches:
+        steps = choices = 1
+        for part in reversed(branch):
+            if part is _ONE:
+                steps += 1
+                continue
+            own, ways_of_part = _of(part, length)
+            steps = own + ways_of_part * steps
+            choices *= ways_of_part
+            if steps > MAX_STEPS:
+                break
+        work += steps
+        ways += choices
+    return work, ways
+
+
+def _of(part: Part, length: int) -> tuple[int, int]:
+    """The same of one part."""
+    if part.branches:
+        work, ways = work_and_ways(part.branches, length)
+        return work, ways + 1 - part.least
+    most = length if part.most is None else part.most
+    return max(most, 1), max(most - part.least, 0) + 1
+
+
+def parsed(pieces: Sequence[Token] | None) -> list[list[Part]]:
+    """The branches of the pattern; raises UnknownWorkError."""
+    if pieces is None:
+        raise UnknownWorkError
+    groups: list[list[list[Part]]] = [[[]]]
+    before = ""
+    for kind, text in pieces:
+        if kind == "group":
+            groups.append([[]])
+        elif kind == "either":
+            groups[-1].append([])
+        elif kind == "end":
+            closed = groups.pop()
+            if not groups:
+                raise UnknownWorkError
+            groups[-1][-1].append(Part(closed))
+        elif kind == "quantifier":
+            _repeat(groups[-1][-1], before, text)
+        else:
+            groups[-1][-1].append(_ONE)
+        if len(groups) > MAX_DEPTH:
+            raise UnknownWorkError
+        before = kind
+    if len(groups) > 1:
+        raise UnknownWorkError
+    return groups[0]
+
+
+def _repeat(branch: list[Part], before: str, quantifier: str) -> None:
+    """Repeats the last part; of a group only `?` is known, for more would multiply its ways."""
+    least, most = _bounds(quantifier)
+    if before not in _REPEATED or (branch[-1].branches and (least > 1 or most != 1)):
+        raise UnknownWorkError
+    branch[-1] = Part(branch[-1].branches, least, most)
+
+
+def _bounds(quantifier: str) -> tuple[int, int | None]:
+    """How often at least and at most; None for no end. Raises UnknownWorkError."""
+    if quantifier[0] != "{":
+        return {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[0]]
+    least, comma, most = quantifier[1 : quantifier.index("}")].partition(",")
+    if not least and not most:
+        raise UnknownWorkError
+    if not comma:
+        return int(least), int(least)
+    return int(least or 0), int(most) if most else None

@@ -1,0 +1,106 @@
+"""JSON values: equality as JSON means it, numbers, and a short rendering for people."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import orjson
+
+from evalgate.measures.redaction.redact import redact
+from evalgate.measures.text.plain_text import without_invisible
+
+_AHEAD = 2_000
+"""Characters looked at beyond a cut, so that a secret which it would part is seen whole."""
+
+
+def equal(a: Any, b: Any) -> bool:
+    """JSON equality: 1 equals 1.0, true equals neither 1 nor "true", objects ignore the order of keys."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return isinstance(a, bool) and isinstance(b, bool) and a == b
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(equal(v, b[k]) for k, v in a.items())
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
+    return type(b) not in (dict, list) and bool(a == b)
+
+
+def as_number(value: Any) -> float | int | None:
+    """The value as a finite number; numeric text is read, a boolean is none. None where it is no number."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value) if value.isascii() and "_" not in value else None
+        except ValueError:
+            return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return None
+
+
+def show(value: Any, limit: int = 80) -> str:
+    """The value as JSON on one line, shortened to `limit` characters with the number left out.
+
+    >>> show({"id": 42})
+    '{"id":42}'
+    """
+    if isinstance(value, str) and len(value) > 4 * limit:
+        # Encoding a megabyte to print eighty characters of it would be most of the work of a check.
+        return f"{_encode(cut(value, 2 * limit))[:limit]}… (+{len(value) + 2 - limit})"
+    return shorten(_encode(value), limit)
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """Text as it is, cut to `limit` characters with the number left out."""
+    return text if len(text) <= limit else f"{cut(text, limit)}… (+{len(text) - limit})"
+
+
+def cut(text: str, limit: int) -> str:
+    """The first `limit` characters; a secret among them is taken out first, while it can still be told."""
+    looked_at = text[: limit + _AHEAD]
+    clean = redact(looked_at)
+    if len(text) > limit + _AHEAD:  # where a secret ends beyond what was looked at, its beginning stays
+        clean = clean[: len(clean) - _unsure(without_invisible(looked_at), clean)]
+    return clean[:limit]
+
+
+def _unsure(looked_at: str, clean: str) -> int:
+    """Of the last characters those that nothing was taken out of: a secret may begin there and not end."""
+    least, most = 0, min(_AHEAD, len(clean))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if clean.endswith(looked_at[-middle:]):
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def told_apart(actual: float, limit: float) -> tuple[str, str]:
+    """Two numbers in as many digits as it takes to see that they differ.
+
+    >>> told_apart(0.99999999, 1.0), told_apart(0.5, 1.0)
+    (('0.99999999', '1.0'), ('0.5', '1'))
+    """
+    short = f"{actual:g}", f"{limit:g}"
+    return short if actual == limit or short[0] != short[1] else (repr(actual), repr(limit))
+
+
+def _encode(value: Any) -> str:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:
+        return f"<{type(value).__name__}>"
+
+
+def kind(value: Any) -> str:
+    """The JSON type of a value, in the words of JSON."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    names = {int: "number", float: "number", str: "text", list: "list", dict: "object"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,126 @@
+"""What a step put out, read as text, as a number, as JSON, and a place within that JSON."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import orjson
+
+from evalgate.measures.values.json_values import as_number, cut, kind, show
+
+SHOWN = 100
+MAX_PATH = 1_000
+_WHOLE = 2**53
+
+
+class OutputError(ValueError):
+    """The output can't be read in the way that was asked for."""
+
+
+class PathError(ValueError):
+    """The text is no path."""
+
+
+def text_of(value: Any) -> str:
+    """Text as it is, any other value as its JSON.
+
+    >>> text_of("5"), text_of({"a": [1, None]})
+    ('5', '{"a":[1,null]}')
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:  # a whole number of more than 64 bits
+        import json
+
+        return json.dumps(value, separators=(",", ":"))
+
+
+def beginning(text: str) -> str:
+    """The first 100 characters on one line, quoted."""
+    shown = orjson.dumps(cut(text, SHOWN).encode(errors="replace").decode()).decode()
+    return shown if len(text) <= SHOWN else f"{shown}… (+{len(text) - SHOWN})"
+
+
+def read_number(text: str) -> float:
+    """The text as a finite number, blanks around it aside. Raises OutputError."""
+    number = as_number(_bare(text))
+    if number is None:
+        raise OutputError(f"not a number: {beginning(text)}")
+    return float(number)
+
+
+def told(number: float) -> str:
+    """The number as people write it.
+
+    >>> told(7.0), told(0.1), told(1e300)
+    ('7', '0.1', '1e+300')
+    """
+    return show(int(number)) if abs(number) < _WHOLE and number == int(number) else show(number)
+
+
+def read_json(text: str) -> Any:
+    """The text as one JSON value. Raises OutputError: also for NaN, infinity and a key that stands twice."""
+    import json
+
+    bare = _bare(text)
+    try:
+        value = orjson.loads(bare)
+        # Only the keys are looked at: numbers stay text, so that none is too long to convert.
+        json.loads(bare, object_pairs_hook=_unique, parse_int=str, parse_float=str)
+    except OutputError:
+        raise
+    except (ValueError, RecursionError):
+        raise OutputError(f"not valid JSON: {beginning(text)}") from None
+    return value
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix("\ufeff").strip()  # some shells begin every output with this mark
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise OutputError(f"not valid JSON, the key {beginning(key)} stands twice in one object")
+        seen.add(key)
+
+
+def steps_of(path: str) -> tuple[str, ...]:
+    """The names of a dotted path, `.a.0.b` or `a.0.b`; a lone dot is the value itself. Raises PathError."""
+    if len(path) > MAX_PATH:
+        raise PathError(f"a path may have {MAX_PATH:,} characters, this has {len(path):,}")
+    if path == ".":
+        return ()
+    steps = tuple(path.removeprefix(".").split("."))
+    if not all(steps):
+        raise PathError("a name is missing at one of the dots")
+    if any(step.endswith("]") for step in steps):
+        raise PathError("list indexes are written as digits between dots, as in .items.0.name")
+    return steps
+
+
+def look_up(value: Any, steps: tuple[str, ...]) -> Any:
+    """What stands at the path: keys of objects, and indexes of lists as digits. Raises OutputError."""
+    for position, step in enumerate(steps):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            _not_found(value, steps, position)
+    return value
+
+
+def _is_index(step: str) -> bool:
+    return step.isascii() and step.isdigit()
+
+
+def _not_found(value: Any, steps: tuple[str, ...], position: int) -> NoReturn:
+    found = f"a list of {len(value)}" if isinstance(value, list) else kind(value)
+    if isinstance(value, dict):
+        found = f"an object with the keys {show(sorted(value)[:10], SHOWN)}" if value else "an empty object"
+    above = f".{'.'.join(steps[:position])}"
+    raise OutputError(f"path not found: {beginning(steps[position])} at {above} ({found})")

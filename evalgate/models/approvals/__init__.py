@@ -1,0 +1,4 @@
+"""Approvals and where they come from.
+
+Entry points: `approval.Approval`, `approval.Ruling`, `comment_approval`, `review`.
+"""

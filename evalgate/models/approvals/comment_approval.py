@@ -1,0 +1,32 @@
+"""A person's word in a comment, found to be theirs to give; what it approves is still to be looked up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from evalgate.models.approvals.provenance import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """One `/evalgate approve`. `scenario` is None for all that failed; `until` is the last day.
+
+    `report` is the results document that the person had before them: it says what failed, and how badly.
+    """
+
+    scenario: str | None
+    until: date
+    reason: str
+    who: str
+    provenance: Provenance
+    report: bytes = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"the approval by {self.who} in comment {self.provenance.comment_id}"

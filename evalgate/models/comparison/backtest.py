@@ -1,0 +1,68 @@
+"""Today's rules over past runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.comparison.comparison import ScenarioKey
+    from evalgate.models.comparison.decision import Reason
+
+SCHEMA = "evalgate.backtest/1"
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """One past run: what was decided then, and what today's rules decide.
+
+    `compared_with` is the run before it; `incomplete` counts traces that it did not keep: such a run is not
+    judged. `unknown` counts scenarios of today of which it knows nothing.
+    """
+
+    path: str
+    created_at: str
+    commit: str | None
+    then: str
+    now: str
+    reasons: Sequence[Reason]
+    scenarios: int
+    unknown: int = 0
+    incomplete: int = 0
+    compared_with: str | None = None
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether today's rules would have failed the gate."""
+        return self.now == "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest:
+    """All past runs, oldest first, and how many of them each scenario would have blocked."""
+
+    runs: Sequence[PastRun]
+    scenarios: Sequence[tuple[ScenarioKey, int]] = field(default_factory=tuple)
+
+    @property
+    def blocked(self) -> int:
+        """How many would have been blocked."""
+        return sum(run.is_blocked for run in self.runs)
+
+    @property
+    def newly_blocked(self) -> int:
+        """How many of those passed then."""
+        return sum(run.is_blocked and run.then == "pass" for run in self.runs)
+
+    @property
+    def released(self) -> int:
+        """How many failed then and would pass today."""
+        return sum(run.then == "fail" and run.now == "pass" for run in self.runs)
+
+    @property
+    def unjudged(self) -> int:
+        """How many can't be judged."""
+        return sum(run.now == "cannot_judge" for run in self.runs)

@@ -1,0 +1,142 @@
+"""An earlier run as a comparison reads it: figures in columns, single checks only where asked for."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.models.results.results import PricingDoc, ResultsDoc, SummaryDoc
+    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.standings import ScenarioColumns, StandingsDoc, SuiteStandings
+    from evalgate.models.results.standings import TrialColumns as TrialColumnsDoc
+
+T = TypeVar("T")
+Place = tuple[str, int | None, int | None]
+"""Path, line and record: where a recording was read, which is what a baseline knows it by."""
+
+
+class EarlierTrial(NamedTuple):
+    """One trial, without its checks."""
+
+    trial: int
+    passed: bool
+    score: float | None
+    cost_usd: float | None
+    latency_seconds: float | None
+    total_tokens: int | None
+    tool_calls: Sequence[str]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class TrialColumns:
+    """The trials of all scenarios, in their order. `pricing` is None where no cost was to be computed."""
+
+    numbers: list[int]
+    passed: list[bool]
+    scores: list[float | None]
+    costs: list[float | None]
+    latencies: list[float | None]
+    tokens: list[int | None]
+    calls: Sequence[Sequence[str]]
+    paths: Sequence[str]
+    lines: Sequence[int | None]
+    records: Sequence[int | None]
+    pricing: Sequence[PricingDoc | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """The run. `keys`, `verdicts` and `scores` hold one entry a scenario, `starts` where its trials begin.
+
+    `places` finds the entry of a scenario, the last one where several have one key.
+    `unread` are places of scenarios that stand for a recording nobody could read. `fingerprint` tells which
+    results these are. `document` is there for who asked for single checks.
+    """
+
+    created_at: str
+    commit: str | None
+    summary: SummaryDoc | None
+    approvals: Sequence[ApprovalDoc]
+    suites: Sequence[SuiteStandings]
+    keys: Sequence[ScenarioKey]
+    places: Mapping[ScenarioKey, int]
+    verdicts: Sequence[str]
+    scores: Sequence[float | None]
+    starts: Sequence[int]  # one more than there are scenarios
+    unread: Sequence[int]
+    trials: TrialColumns
+    fingerprint: str = ""
+    document: ResultsDoc | None = None
+
+    def trials_of(self, key: ScenarioKey) -> Sequence[EarlierTrial]:
+        """The trials of a scenario, none where there is no such scenario."""
+        place = self.places.get(key)
+        if place is None:
+            return ()
+        of = self.trials
+        return [
+            EarlierTrial(
+                *(of.numbers[at], of.passed[at], of.scores[at], of.costs[at], of.latencies[at]),
+                *(of.tokens[at], of.calls[at], (of.paths[at], of.lines[at], of.records[at])),
+            )
+            for at in range(self.starts[place], self.starts[place + 1])
+        ]
+
+    def unread_keys(self) -> frozenset[ScenarioKey]:
+        """Scenarios that stand for a recording nobody could read."""
+        return frozenset(self.keys[place] for place in self.unread)
+
+
+def earlier_run(
+    standings: StandingsDoc, document: ResultsDoc | None = None, fingerprint: str = ""
+) -> EarlierRun:
+    """The run of standings that were checked; `document` are the results they were made of."""
+    texts, scenarios = standings["texts"], standings["scenarios"]
+    keys = _keys(standings["suites"], scenarios)
+    return EarlierRun(
+        *(standings["created_at"], standings["commit"], standings["summary"], standings["approvals"]),
+        standings["suites"],
+        keys,
+        dict(zip(keys, range(len(keys)), strict=True)),
+        [texts[word] for word in scenarios["verdict"]],
+        _column(scenarios["score"], len(scenarios["id"])),
+        [0, *accumulate(scenarios["n"])],
+        scenarios["unread"],
+        _trials(standings["trials"], texts, standings["calls"]),
+        fingerprint,
+        document,
+    )
+
+
+def _keys(suites: Sequence[SuiteStandings], scenarios: ScenarioColumns) -> list[ScenarioKey]:
+    ids = scenarios["id"]
+    names = (suite["suite"] for suite in suites for _ in range(suite["scenarios"]))
+    return list(map(ScenarioKey._make, zip(names, ids, _column(scenarios["variant"], len(ids)), strict=True)))
+
+
+def _trials(columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequence[str]]) -> TrialColumns:
+    count = len(columns["trial"])
+    return TrialColumns(
+        columns["trial"],
+        columns["passed"],
+        _column(columns["score"], count),
+        _column(columns["cost_usd"], count),
+        _column(columns["latency_seconds"], count),
+        _column(columns["total_tokens"], count),
+        [calls[place] for place in columns["tool_calls"]],
+        [texts[place] for place in columns["path"]],
+        _column(columns["line"], count),
+        _column(columns["record"], count),
+        columns.get("pricing"),
+    )
+
+
+def _column(values: list[T | None] | None, count: int) -> list[T | None]:
+    return [None] * count if values is None else values

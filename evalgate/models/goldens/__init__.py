@@ -1,0 +1,4 @@
+"""Goldens in a store.
+
+`regression_suite.RegressionSuite`, `feedback.Feedback`, `exported_evaluation.Exported`.
+"""

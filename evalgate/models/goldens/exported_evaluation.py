@@ -1,0 +1,33 @@
+"""An evaluation as exports tell it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from evalgate.models.goldens.feedback import Feedback
+    from evalgate.models.run.evaluation import Evaluation
+
+ENTRY_SCHEMA = "evalgate.evaluation/1"
+METRICS_SCHEMA = "evalgate.metrics/1"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an export tells of the golden beside its id, so that a line is understood without the store."""
+
+    title: str
+    intent: str
+    stance: str
+    conversation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """One evaluation, what it was judged against, and what people said of that conversation."""
+
+    evaluation: Evaluation
+    about: About
+    feedback: tuple[Feedback, ...] = ()

@@ -1,0 +1,1 @@
+"""The public documents of a run. Entry points: `results.ResultsDoc`, `document_names`."""

@@ -1,0 +1,58 @@
+"""The documents of a scenario's trials, made of their bytes when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evalgate.models.results.results import TrialDoc
+    from evalgate.models.run.trials import Trials
+
+T = TypeVar("T")
+
+
+class TrialDocs(Sequence["TrialDoc"]):
+    """The documents of a scenario's trials, each made of its bytes whenever it is looked at."""
+
+    __slots__ = ("_known", "trials")
+
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+        self._known: dict[Any, Any] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def remembered(self, find: Callable[[TrialDocs], T]) -> T:
+        """What is found by looking through all of them, which is done once."""
+        if find not in self._known:
+            self._known[find] = find(self)
+        found: T = self._known[find]
+        return found
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @overload
+    def __getitem__(self, index: int) -> TrialDoc: ...
+    @overload
+    def __getitem__(self, index: slice) -> TrialDocs: ...
+    def __getitem__(self, index: int | slice) -> TrialDoc | TrialDocs:
+        if isinstance(index, slice):
+            return TrialDocs(self.trials[index])
+        return _read(self.trials.document(index))
+
+    def __iter__(self) -> Iterator[TrialDoc]:
+        return map(_read, self.trials.documents())
+
+
+def _read(document: bytes) -> TrialDoc:
+    import orjson
+
+    return cast("TrialDoc", orjson.loads(document))

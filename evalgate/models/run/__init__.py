@@ -1,0 +1,4 @@
+"""What an evaluation found.
+
+Entry points: `run.Run`, `run.ScenarioResult`, `run.TrialResult`, `golden.Golden`, `run_statistics`.
+"""

@@ -1,0 +1,75 @@
+"""A column of figures that may grow beyond memory: the older ones stand on a shelf."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.models.run.spool import Shelf
+
+PAGE = 1 << 10
+"""Figures that are read back at once: neighbours are mostly asked for together."""
+
+
+class LongColumn:
+    """Figures by their place; those in `recent` are still in memory, and more are added there."""
+
+    __slots__ = ("_aside", "_at", "_shelf", "_starts", "_values", "recent")
+
+    def __init__(self, shelf: Shelf, code: str) -> None:
+        self.recent: array[Any] = array(code)
+        self._shelf, self._aside = shelf, 0
+        self._starts: list[int] = []  # of every page on the shelf
+        self._at, self._values = -1, self.recent  # the page that was read last
+
+    def __getitem__(self, place: int) -> Any:
+        if place >= self._aside:
+            return self.recent[place - self._aside]
+        page, rest = divmod(place, PAGE)
+        return self._page(page)[rest]
+
+    def at(self, places: Sequence[int]) -> Iterable[Any]:
+        """The figures of some places."""
+        if not places:
+            return ()
+        if isinstance(places, range) and places.step == 1:
+            return self._between(places.start, places.stop)
+        return map(self.__getitem__ if self._aside else self.recent.__getitem__, places)
+
+    def set_aside(self) -> None:
+        """Puts all figures on the shelf but for the last few, which fill no page."""
+        pages = len(self.recent) // PAGE
+        count, size = pages * PAGE, PAGE * self.recent.itemsize
+        start = self._shelf.put(self.recent[:count].tobytes())
+        self._starts += range(start, start + pages * size, size)
+        self._aside += count
+        del self.recent[:count]
+
+    def arrange(self, order: Sequence[int]) -> None:
+        """Puts the figures in another order, given by their places; all of them are in memory then."""
+        code = self.recent.typecode
+        figures = array(code, self._between(0, len(order))) if self._aside else self.recent
+        self.recent = array(code, map(figures.__getitem__, order))
+        self._aside, self._at = 0, -1
+        self._starts.clear()
+
+    def _between(self, start: int, end: int) -> Iterable[Any]:
+        if start >= self._aside:
+            return self.recent[start - self._aside : end - self._aside]
+        return chain.from_iterable(self._pages(start, end))
+
+    def _pages(self, start: int, end: int) -> Iterator[array[Any]]:
+        for first in range(start // PAGE * PAGE, min(end, self._aside), PAGE):
+            yield self._page(first // PAGE)[max(start - first, 0) : end - first]
+        yield self.recent[: max(end - self._aside, 0)]
+
+    def _page(self, page: int) -> array[Any]:
+        if page != self._at:
+            values: array[Any] = array(self.recent.typecode)
+            values.frombytes(self._shelf.get(self._starts[page], PAGE * values.itemsize))
+            self._at, self._values = page, values
+        return self._values

@@ -1,0 +1,238 @@
+"""The trials of a run, kept small: figures in columns, everything else as the document that tells of it.
+
+A run may judge millions of traces and needs nearly all of them only once more, when its results are written.
+So a trial is told at once, its document is put on a shelf, and what is counted over all trials stays at hand
+in a few bytes each, or goes to the shelf too where there are very many. In the end the trials of each
+scenario are put side by side.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from itertools import accumulate, chain, islice, pairwise, starmap
+from operator import le
+from typing import TYPE_CHECKING, Any
+
+from evalgate.models.run.column import UNKNOWN, Column, figure
+from evalgate.models.run.long_column import LongColumn
+from evalgate.models.run.trial_record import Checked, Lost, ToldTrial, checked_of, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
+    from evalgate.models.run.spool import Shelf
+    from evalgate.models.run.trial_record import Marks
+
+
+MOST = 1 << 17
+"""Trials that have their figures in memory."""
+_AMOUNTS = ("score", "cost_usd", "latency_seconds")
+_COUNTS = ("total_tokens", "input_tokens", "output_tokens")
+_nan = float("nan")
+_TRACE = b'"trace":{'
+
+
+Packed = tuple[Any, ...]
+"""The trials of a store as bytes and tuples, see `TrialStore.packed`."""
+
+
+class TrialStore:
+    """Every trial of a suite; `restore` makes one of its document.
+
+    They stand in the order in which they were judged until `arrange` puts those of each scenario side by
+    side: what is asked by places is asked after it. Once `most` have their figures in memory, these go to
+    the shelf.
+    """
+
+    def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
+        self._shelf, self._restore, self._most = shelf, restore, most
+        self._starts, self._checked, self._owners = (LongColumn(shelf, code) for code in "QII")
+        self._sizes = LongColumn(shelf, "I")
+        self._priced, self._recorded = LongColumn(shelf, "B"), LongColumn(shelf, "q")
+        self._figures = {
+            **{name: LongColumn(shelf, "d") for name in _AMOUNTS},
+            **{name: LongColumn(shelf, "q") for name in _COUNTS},
+        }
+        self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
+        self._started: list[str | None] = []  # as far as any trial tells it
+        self._count = 0
+        self._number_of, self._known = dict[Checked, int](), list[Checked]()
+        self._statuses: list[TrialStatus] = []  # of all that is known
+        self._marks: dict[int, Marks] = {}
+        self.stale: dict[int, str] = {}
+
+    def take(self, told: ToldTrial, owner: int, recorded: int | None, started_at: str | None) -> None:
+        """Keeps a trial of the scenario numbered `owner`; its own number and time, as far as recorded."""
+        document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
+        place = self._count
+        self._starts.recent.append(self._shelf.put(document))
+        self._checked.recent.append(self._number(checked))
+        self._owners.recent.append(owner)
+        sizes, priced, own_numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
+        sizes.recent.append(len(document))
+        priced.recent.append(is_priced)
+        own_numbers.recent.append(UNKNOWN if recorded is None else recorded)
+        scores.recent.append(_nan if score is None else score)
+        costs.recent.append(_nan if cost is None else cost)
+        latencies.recent.append(_nan if seconds is None else seconds)
+        totals.recent.append(UNKNOWN if tokens is None else tokens)
+        inputs.recent.append(UNKNOWN if given is None else given)
+        outputs.recent.append(UNKNOWN if answered is None else answered)
+        if marks is not None:
+            self._marks[place] = marks
+        if started_at is not None:
+            self._start((started_at,))
+        self._grow(1)
+
+    def packed(self) -> Packed:
+        """All trials of a store that was only ever told by `take`, as plain values for another's `extend`.
+
+        They must be no more than are kept in memory.
+        """
+        return (
+            self._shelf.get(0, sum(self._sizes.recent)),
+            tuple(each.recent.tobytes() for each in self._plain),
+            *(tuple(map(plain, self._known)), self._checked.recent.tobytes()),
+            *(self._owners.recent.tobytes(), self._started, self._marks),
+        )
+
+    def extend(self, packed: Packed, owners: Sequence[int]) -> int:
+        """Keeps the trials that another store packed; its owners' numbers here. Returns how many they are."""
+        documents, columns, known, checked, their_owners, started, marks = packed
+        first, sizes = self._count, array("I", columns[0])
+        starts = accumulate(sizes, initial=self._shelf.put(documents))
+        self._starts.recent.extend(islice(starts, len(sizes)))
+        for mine, theirs in zip(self._plain, columns, strict=True):
+            mine.recent.frombytes(theirs)
+        checks = [self._number(checked_of(each)) for each in known]
+        self._checked.recent.extend(map(checks.__getitem__, array("I", checked)))
+        self._owners.recent.extend(map(owners.__getitem__, array("I", their_owners)))
+        self._marks.update((first + place, mark) for place, mark in marks.items())
+        if started:
+            self._start(started)
+        self._grow(len(sizes))
+        return len(sizes)
+
+    def _start(self, started: Sequence[str | None]) -> None:
+        if started or self._started:
+            self._started += [None] * (self._count - len(self._started))
+            self._started += started
+
+    def _grow(self, count: int) -> None:
+        self._count += count
+        if len(self._sizes.recent) >= self._most:
+            for column in self._columns():
+                column.set_aside()
+
+    def _columns(self) -> Iterator[LongColumn]:
+        return iter((self._starts, self._checked, self._owners, *self._plain))
+
+    def arrange(self, owners: int) -> list[range]:
+        """Puts the trials of each owner side by side, in the order in which they came; the places of each."""
+        found: array[int] = array("I", self._owners.at(range(self._count)))
+        often = Counter(found)
+        ends = [0, *accumulate(often[owner] for owner in range(owners))]
+        self._start(())
+        if not all(starmap(le, pairwise(found))):
+            self._rearrange(_side_by_side(found, ends))
+        return [range(start, end) for start, end in pairwise(ends)]
+
+    def _rearrange(self, order: Sequence[int]) -> None:
+        for column in self._columns():
+            column.arrange(order)
+            if len(order) >= self._most:
+                column.set_aside()
+        if self._started:
+            self._started = list(map(self._started.__getitem__, order))
+        if self._marks:
+            marks = self._marks
+            self._marks = {new: marks[old] for new, old in enumerate(order) if old in marks}
+
+    def recorded(self, places: Sequence[int]) -> Column:
+        """The numbers under which some trials were recorded."""
+        return Column(self._recorded, places)
+
+    def started(self, places: Sequence[int]) -> Sequence[str | None]:
+        """When some trials began; nothing where no trial at all tells it."""
+        return [self._started[place] for place in places] if self._started else []
+
+    def document(self, place: int, number: int) -> bytes:
+        """The whole document of a trial that has this number."""
+        return next(self.documents([place], [number]))
+
+    def documents(self, places: Sequence[int], numbers: Iterable[int]) -> Iterator[bytes]:
+        """The whole documents of some trials, each with its number."""
+        get, known = self._shelf.get, self._known
+        parts = (column.at(places) for column in (self._starts, self._sizes, self._checked))
+        for place, number, start, size, checked in zip(places, numbers, *parts, strict=True):
+            told = get(start, size)
+            if place in self.stale:
+                told = _with_stale(told, self.stale[place])
+            yield b'{"trial":%d,%b%b' % (number, told, known[checked].end)
+
+    def trial(self, place: int, number: int) -> TrialResult:
+        """A trial as its document tells of it, of a recording as it is."""
+        found = self._restore(self.document(place, number))
+        marks = self._marks.get(place)
+        if marks is not None:
+            trace = found.trace
+            trace.path, trace.commit, trace.agent_hash, trace.recorded_at = marks
+        return found
+
+    def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
+        """How some trials ended."""
+        return list(map(self._statuses.__getitem__, self._checked.at(places)))
+
+    def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
+        """A figure of some trials, by the name it has in a trial."""
+        values = self._figures[name]
+        return Column(values, places) if len(places) > 1 else [figure(values[place]) for place in places]
+
+    def priced(self, places: Sequence[int]) -> list[bool]:
+        """Whether the cost was to be computed, of some trials."""
+        return list(map(bool, self._priced.at(places)))
+
+    def outcomes(self, several: Iterable[Sequence[int]]) -> Counter[Outcome]:
+        """How often checks ended how in some trials."""
+        found: Counter[Outcome] = Counter()
+        counted = Counter(chain.from_iterable(map(self._checked.at, several)))
+        for number, often in counted.items():
+            for outcome in self._known[number].outcomes:
+                found[outcome] += often
+        return found
+
+    def lost_and_often(self, places: Sequence[int]) -> Iterator[tuple[Sequence[Lost], int]]:
+        """What checks did not pass in some trials, each with in how many; the same may come again."""
+        counted = Counter(self._checked.at(places))
+        return ((self._known[number].lost, often) for number, often in counted.items())
+
+    def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
+        """The checks that did not pass, of each of some trials."""
+        return (self._known[number].lost for number in self._checked.at(places))
+
+    def _number(self, checked: Checked) -> int:
+        """What stands in the column for what was found; anything new gets the next number."""
+        number = self._number_of.get(checked)
+        if number is None:
+            number = self._number_of[checked] = len(self._known)
+            self._known.append(checked)
+            self._statuses.append(checked.status)
+        return number
+
+
+def _side_by_side(owners: Sequence[int], ends: Sequence[int]) -> Sequence[int]:
+    """The places of trials in the order of their owners; `ends` says where those of each begin."""
+    free, order = array("I", ends), array("I", bytes(len(owners) * array("I").itemsize))
+    for place, owner in enumerate(owners):
+        at = free[owner]
+        order[at] = place
+        free[owner] = at + 1
+    return order
+
+
+def _with_stale(told: bytes, why: str) -> bytes:
+    import orjson
+
+    return _TRACE + b'"stale":%b,' % orjson.dumps(why) + told[len(_TRACE) :]

@@ -1,0 +1,149 @@
+"""Trials in order, out of a store or as they are, and what is asked of either."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
+from evalgate.models.run.trial_record import LOST, Lost, lost_among
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evalgate.models.run.trial_store import TrialStore
+
+
+class Trials(Sequence[TrialResult]):
+    """Some trials of a store, in the order of their numbers."""
+
+    __slots__ = ("numbers", "places", "store")
+
+    def __init__(self, store: TrialStore, places: Sequence[int], numbers: Sequence[int]) -> None:
+        self.store, self.places, self.numbers = store, places, numbers
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> TrialResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trials: ...
+    def __getitem__(self, index: int | slice) -> TrialResult | Trials:
+        if isinstance(index, slice):
+            return Trials(self.store, self.places[index], self.numbers[index])
+        return self.store.trial(self.places[index], self.numbers[index])
+
+    def __iter__(self) -> Iterator[TrialResult]:
+        return map(self.store.trial, self.places, self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def document(self, index: int) -> bytes:
+        """The document of one of them."""
+        return self.store.document(self.places[index], self.numbers[index])
+
+    def documents(self) -> Iterator[bytes]:
+        """The documents of the trials."""
+        return self.store.documents(self.places, self.numbers)
+
+
+def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
+    """How every trial ended."""
+    if isinstance(trials, Trials):
+        return trials.store.statuses(trials.places)
+    return [trial.status for trial in trials]
+
+
+def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
+    """One figure of every trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
+    if not isinstance(trials, Trials):
+        return [getattr(trial, name) for trial in trials]
+    return trials.numbers if name == "trial" else trials.store.column(name, trials.places)
+
+
+def columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
+    """Several figures of every trial, see `column`."""
+    return [column(trials, name) for name in names]
+
+
+def priced(trials: Sequence[TrialResult]) -> list[bool]:
+    """Whether the cost of each trial was to be computed."""
+    if isinstance(trials, Trials):
+        return trials.store.priced(trials.places)
+    return [trial.pricing is not None for trial in trials]
+
+
+def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
+    """How often checks ended how in the trials of several scenarios."""
+    found: Counter[Outcome] = Counter()
+    kept: dict[TrialStore, list[Sequence[int]]] = {}
+    for trials in several:
+        if isinstance(trials, Trials):
+            kept.setdefault(trials.store, []).append(trials.places)
+        else:
+            found.update(each.outcome for trial in trials for each in trial.assertions)
+    for store, places in kept.items():
+        found.update(store.outcomes(places))
+    return found
+
+
+def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
+    """The trials that ended in one way."""
+    chosen = [place for place, found in enumerate(statuses(trials)) if found == status]
+    if isinstance(trials, Trials):
+        places, numbers = ([of[place] for place in chosen] for of in (trials.places, trials.numbers))
+        return Trials(trials.store, places, numbers)
+    return [trials[place] for place in chosen]
+
+
+def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
+    """The checks that did not pass, of each trial."""
+    if isinstance(trials, Trials):
+        return trials.store.lost(trials.places)
+    return (tuple(lost_among(trial.assertions)) for trial in trials)
+
+
+def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[Lost], int]]:
+    """What trials lost, each with in how many of them; the same may come again."""
+    if isinstance(trials, Trials) and len(trials) > 1:  # of one there is nothing to count
+        return trials.store.lost_and_often(trials.places)
+    return ((lost, 1) for lost in lost_in(trials))
+
+
+def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
+    """The names of checks that did not pass."""
+    if isinstance(trials, Trials):
+        return {each.name for lost, _ in lost_and_often(trials) for each in lost}
+    return {each.name for trial in trials for each in trial.assertions if each.outcome in LOST}
+
+
+def calls_in(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
+    """The names of the calls that one trial made."""
+    if not isinstance(trials, Trials):
+        return trials[index].tool_calls
+    import orjson
+
+    told: Sequence[str] = orjson.loads(trials.document(index))["tool_calls"]
+    return told
+
+
+def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:
+    """Notes on a trial why its recording is no evidence any more."""
+    if not isinstance(trials, Trials):
+        trials[index].trace.stale = why
+    elif why is not None:
+        trials.store.stale[trials.places[index]] = why
+
+
+def stale(trials: Sequence[TrialResult]) -> list[str]:
+    """Why recordings are no evidence any more, of those that are none."""
+    if isinstance(trials, Trials):
+        known = trials.store.stale
+        return [known[place] for place in trials.places if place in known] if known else []
+    return [why for trial in trials if (why := trial.trace.stale) is not None]

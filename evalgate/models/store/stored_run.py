@@ -1,0 +1,159 @@
+"""A run as a store remembers it: its figures, a row for each suite and scenario, and its whole results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from evalgate.models.comparison.comparison import ChangeKind, ScenarioKey
+    from evalgate.models.comparison.decision import GateVerdict
+    from evalgate.models.run.evaluation import Issue
+    from evalgate.models.run.run import Verdict
+
+ApprovalState = Literal["pending", "approved", "rejected"]
+
+APPROVAL_STATES: tuple[ApprovalState, ...] = ("pending", "approved", "rejected")
+
+
+class RunTotals(NamedTuple):
+    """Counts over the scenarios of a run. Degradations are broken or regressed, improvements the reverse."""
+
+    evaluated: int = 0
+    passed: int = 0
+    failed: int = 0
+    avg_score: float | None = None
+    regressions: int = 0
+    improvements: int = 0
+    degradations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunIssues:
+    """Issues of a run, counted by category and by severity, and the gravest of them."""
+
+    by_category: Mapping[str, int] = field(default_factory=dict)
+    by_severity: Mapping[str, int] = field(default_factory=dict)
+    top: tuple[Issue, ...] = ()
+
+
+class RunApproval(NamedTuple):
+    """What a person decided about a run."""
+
+    status: ApprovalState = "pending"
+    approved_by: str | None = None
+    comment: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is listed of a run. Amounts in USD, latencies in seconds; an amount with an unknown part is None.
+
+    `id` makes it the same run: what is stored under it once is not stored again.
+    """
+
+    id: str
+    suites: tuple[str, ...]
+    verdict: GateVerdict
+    exit_code: int
+    started_at: datetime
+    completed_at: datetime
+    duration_ms: int
+    branch: str | None = None
+    commit: str | None = None
+    pull_request: int | None = None
+    url: str | None = None
+    report_only: bool = False
+    totals: RunTotals = RunTotals()
+    score: float | None = None
+    pass_rate: float | None = None
+    cost_usd: float | None = None
+    total_tokens: int | None = None
+    latency_p50_s: float | None = None
+    latency_p95_s: float | None = None
+    issues: RunIssues = field(default_factory=RunIssues)
+    approval: RunApproval = RunApproval()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRow:
+    """One suite of a stored run; `dimensions` are means over its scenarios."""
+
+    name: str
+    verdict: GateVerdict
+    score: float | None = None
+    pass_rate: float | None = None
+    cost_usd: float | None = None
+    total_tokens: int | None = None
+    latency_p50_s: float | None = None
+    latency_p95_s: float | None = None
+    dimensions: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRow:
+    """One scenario of a stored run: `passed` of its `n` trials did. Cost, latency and tokens are means.
+
+    `trace_sha256` is the fingerprint of the recording of its first trial.
+    """
+
+    key: ScenarioKey
+    verdict: Verdict
+    score: float | None = None
+    n: int = 0
+    passed: int = 0
+    pass_rate: float | None = None
+    dimensions: Mapping[str, float | None] = field(default_factory=dict)
+    cost_usd: float | None = None
+    latency_s: float | None = None
+    tokens: float | None = None
+    change: ChangeKind | None = None
+    trace_sha256: str | None = None
+    quarantined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A whole run; `results` are the bytes of its results.json."""
+
+    facts: RunFacts
+    suites: tuple[SuiteRow, ...] = ()
+    scenarios: tuple[ScenarioRow, ...] = ()
+    results: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """How one scenario stood in one stored run."""
+
+    run_id: str
+    at: datetime
+    branch: str | None
+    commit: str | None
+    row: ScenarioRow
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """One run in a trend. `verdict` is that of the run, the suite or the scenario; cost and latency likewise.
+
+    `dimension` is the score of the dimension that was asked for, None where none was; `approval` is what
+    people decided about the whole run.
+    """
+
+    run_id: str
+    at: datetime
+    branch: str | None
+    commit: str | None
+    verdict: str
+    score: float | None
+    pass_rate: float | None
+    cost_usd: float | None
+    latency_s: float | None
+    dimension: float | None = None
+    approval: RunApproval = RunApproval()

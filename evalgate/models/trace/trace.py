@@ -1,0 +1,318 @@
+"""The canonical recorded trace (`evalgate.trace/1`): one run of an agent, the vendor left behind.
+
+Records are plain dictionaries typed by name: a reader builds them once, queries read them as they are, and
+nothing is converted on the hot path. Words follow the OpenTelemetry GenAI conventions. Units: milliseconds,
+US dollars, RFC 3339 in UTC. Unknown is None and never 0: a recorder that writes cost 0 beside metered tokens
+did not know the price.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.models.trace.glance import Glance
+
+SCHEMA = "evalgate.trace/1"
+MAX_ID_LENGTH = 512
+
+Role = Literal["system", "user", "assistant", "tool"]
+CallStatus = Literal["ok", "error", "missing"]
+
+
+class CallRef(TypedDict):
+    """A tool call as the message that asked for it shows it."""
+
+    id: str | None
+    name: str
+    arguments: Any
+
+
+class Message(TypedDict):
+    """One message of the conversation; `turn` counts user inputs from 1 (0 before the first)."""
+
+    index: int
+    turn: int
+    role: Role
+    content: str | None
+    tool_calls: list[CallRef]
+    tool_name: str | None
+    tool_call_id: str | None
+    timestamp: str | None
+    name: str | None
+    agent: str | None
+    model: str | None
+    reasoning: str | None
+    finish_reason: str | None
+    parts: list[dict[str, Any]] | None  # kept only where text and tool calls do not say it all
+
+
+class ErrorInfo(TypedDict):
+    """What failed, in the recorder's words."""
+
+    type: str | None
+    message: str | None
+
+
+class ToolCall(TypedDict):
+    """One execution of a tool, its request and its answer joined.
+
+    `step` numbers the model response that asked for it: calls of one step were made in parallel.
+    `arguments` is None where none were captured; `arguments_error` says why raw text is no JSON.
+    """
+
+    index: int
+    turn: int
+    step: int
+    id: str | None
+    name: str
+    arguments: Any
+    arguments_raw: str | None
+    arguments_error: str | None
+    result: Any
+    result_text: str | None
+    status: CallStatus
+    error: ErrorInfo | None
+    exit_code: int | None
+    duration_ms: float | None
+    started_at: str | None
+    requestor: Literal["assistant", "user"]
+    agent: str | None
+
+
+class LlmCall(TypedDict):
+    """One request to a model, as far as it was metered."""
+
+    index: int
+    turn: int
+    step: int
+    provider: str | None
+    model: str | None
+    response_id: str | None
+    usage: Usage | None
+    cost_usd: float | None
+    duration_ms: float | None
+    finish_reason: str | None
+
+
+class Usage(TypedDict):
+    """Tokens: input INCLUDES cache, output INCLUDES reasoning; None is unknown."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+    cache_read_input_tokens: int | None
+    cache_write_input_tokens: int | None
+    reasoning_output_tokens: int | None
+    source: Literal["recorded_total", "inference_sum", "agent_span", "none"]
+
+
+class Cost(TypedDict):
+    """US dollars the agent's own model calls cost (no user simulator, no judge).
+
+    `computed` is tokens times the prices of `price_table`. `partial`: some of the models have no price, and
+    `known_usd` is what the others cost. `note` says why `usd` is None where the tokens are known.
+    """
+
+    usd: float | None
+    source: Literal["recorded", "computed", "partial", "unknown"]
+    price_table: NotRequired[str | None]
+    known_usd: NotRequired[float | None]
+    note: NotRequired[str | None]
+
+
+class Latency(TypedDict):
+    """Milliseconds from start to end of the whole run."""
+
+    total_ms: float | None
+    source: Literal["span", "timestamps", "recorded", "none"]
+
+
+class Evaluation(TypedDict):
+    """A score that a benchmark, a judge or a person left in the trace."""
+
+    name: str
+    score_value: float | None
+    score_label: str | None
+    explanation: str | None
+    source: str | None
+
+
+class Response(TypedDict):
+    """The final answer: the last assistant message with text, which need not be the last message."""
+
+    content: str | None
+    finish_reason: str | None
+    message_index: int | None
+
+
+class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
+    """Something about the recording that a reader of the verdict should know."""
+
+    code: str
+    message: str
+    where: str | None
+
+
+@dataclass(slots=True)
+class Source:
+    """Where a trace came from; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
+
+    path: str = ""
+    format: str = ""
+    line: int | None = None
+    record: int | None = None
+    sha256: str | None = None
+
+
+def unknown_usage() -> Usage:
+    """Tokens of a trace that was not metered."""
+    return {
+        "input_tokens": None,
+        "output_tokens": None,
+        "total_tokens": None,
+        "cache_read_input_tokens": None,
+        "cache_write_input_tokens": None,
+        "reasoning_output_tokens": None,
+        "source": "none",
+    }
+
+
+def unknown_cost() -> Cost:
+    """Cost of a trace that does not tell."""
+    return {"usd": None, "source": "unknown"}
+
+
+def unknown_latency() -> Latency:
+    """Latency of a trace that does not tell."""
+    return {"total_ms": None, "source": "none"}
+
+
+UNKNOWN: dict[str, Callable[[], object]] = {
+    "usage": unknown_usage,
+    "cost": unknown_cost,
+    "latency": unknown_latency,
+    "metadata": dict,
+    **dict.fromkeys(("tool_definitions", "llm_calls", "evaluations", "tags"), list),
+    **dict.fromkeys(("conversation_id", "name", "agent", "error"), lambda: None),
+}
+"""What `Trace.unread` leaves out, each made when somebody first asks for it."""
+
+
+@dataclass(slots=True)
+class Trace:
+    """One recorded run of an agent. Everything but the messages may be unknown."""
+
+    trace_id: str
+    messages: list[Message]
+    tool_calls: list[ToolCall]
+    response: Response
+    scenario_id: str | None = None
+    trial: int | None = None
+    conversation_id: str | None = None
+    name: str | None = None
+    agent: dict[str, Any] | None = None
+    provider: str | None = None
+    model: str | None = None
+    status: Literal["ok", "error", "incomplete"] = "ok"
+    error: ErrorInfo | None = None
+    finish_reason: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    system_instructions: str | None = None
+    tool_definitions: list[dict[str, Any]] = field(default_factory=list)
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    usage: Usage = field(default_factory=unknown_usage)
+    cost: Cost = field(default_factory=unknown_cost)
+    latency: Latency = field(default_factory=unknown_latency)
+    evaluations: list[Evaluation] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    commit: str | None = None
+    agent_hash: str | None = None
+    source: Source = field(default_factory=Source)
+    warnings: list[Warning_] = field(default_factory=list)
+    kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
+    pricing: Any = field(default=None, init=False, repr=False, compare=False)
+    """How the cost was computed (a models.trace.pricing.Pricing), where it was."""
+    baseline: Any = field(default=None, init=False, repr=False, compare=False)
+    """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
+    glance: Glance | None = field(default=None, init=False, repr=False, compare=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What `unread` left out: the messages are made and the rest is unknown."""
+            if name in UNKNOWN:
+                setattr(self, name, UNKNOWN[name]())
+            elif name in {"messages", "tool_calls"} and self.glance is not None:
+                glance, self.glance = self.glance, None
+                self.messages, self.tool_calls = glance.read()
+            else:
+                raise AttributeError(name)
+            return getattr(self, name)
+
+    @classmethod
+    def unread(cls, glance: Glance, source: Source) -> Trace:
+        """A trace of which nothing is known but what one look at its conversation tells."""
+        made = cls.__new__(cls)  # naming every field, to leave many of them out, takes three times as long
+        made.glance, made.source, made.trace_id, made.status = glance, source, "", "ok"
+        made.response, made.system_instructions = glance.response, glance.instructions
+        made.scenario_id = made.trial = made.provider = made.model = made.finish_reason = None
+        made.started_at = made.ended_at = made.commit = made.agent_hash = None
+        made.kept_view = made.pricing = made.baseline = None
+        made.warnings = []
+        return made
+
+    @property
+    def turn_count(self) -> int:
+        """User exchanges in the conversation."""
+        if self.glance is not None:
+            return self.glance.turns
+        return self.messages[-1]["turn"] if self.messages else 0
+
+    @property
+    def called(self) -> list[str]:
+        """The names of the agent's own calls, in order."""
+        if self.glance is not None:
+            return self.glance.called
+        return [call["name"] for call in self.tool_calls if call["requestor"] == "assistant"]
+
+    @property
+    def agent_calls(self) -> list[ToolCall]:
+        """The agent's own calls: those of a user simulator are not its behaviour."""
+        return [call for call in self.tool_calls if call["requestor"] == "assistant"]
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """Imported scores by name: of several the one of the whole trace, else the lowest."""
+        if not self.evaluations:
+            return {}
+        return {found["name"]: found["score_value"] for found in sorted(self.evaluations, key=_precedence)}
+
+
+def _precedence(found: Evaluation) -> tuple[bool, bool, float]:
+    """What holds comes last: a number before none, the whole trace's before a part's, the lower."""
+    value = found["score_value"]
+    return value is not None, found["source"] in (None, "trace"), -(value or 0.0)
+
+
+@dataclass(slots=True)
+class DamagedTrace:
+    """A record that can't be read: becomes an `error` trial and never hides the others.
+
+    `scenario_id` is what could still be read of it; `fallback_id` names it otherwise.
+    """
+
+    reason: str
+    source: Source
+    fallback_id: str = ""
+    scenario_id: str | None = None
+    trial: int | None = None
+
+
+TraceRecord = Trace | DamagedTrace

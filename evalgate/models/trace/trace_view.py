@@ -1,0 +1,182 @@
+"""The JMESPath view of a trace: what an expression in a suite can see. A public promise.
+
+Sections are built when first asked for, since most suites look at two or three of ten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+
+from evalgate.models.trace.trace import Trace
+
+Section = Callable[[Trace], Any]
+
+
+def view_of(trace: Trace) -> TraceView:
+    """The trace's view; made once, so that all checks of a trace share the sections they need."""
+    view: TraceView | None = trace.kept_view
+    if view is None:
+        view = trace.kept_view = TraceView(trace)
+    return view
+
+
+class TraceView:
+    """Read-only mapping from section name to data; `whole()` is the same as one plain dictionary.
+
+    `kept` is for what several checks of a trace share beside its sections.
+    """
+
+    __slots__ = ("_built", "_trace", "kept")
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self.kept: dict[int, Any] = {}
+        self._built: dict[str, Any] = {}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """One section by name; unknown names are None, as JMESPath has it."""
+        if name in self._built:
+            return self._built[name]
+        build = SECTIONS.get(name)
+        if build is None:
+            return default
+        value = self._built[name] = build(self._trace)
+        return value
+
+    def field(self, section: str, name: str) -> Any:
+        """What `get(section).get(name)` finds; large sections are not built for it."""
+        if section == "metadata" and section not in self._built:
+            return _metadata_field(self._trace, name)
+        if section == "response" and name in {"content", "text"}:
+            return self._trace.response["content"]
+        found = self.get(section)
+        return found.get(name) if isinstance(found, dict) else None
+
+    def whole(self) -> dict[str, Any]:
+        """Every section, for expressions that look at the view itself."""
+        return {name: self.get(name) for name in SECTIONS}
+
+
+def _response(trace: Trace) -> dict[str, Any]:
+    response = trace.response
+    content = response["content"]
+    return {
+        "content": content,
+        "text": content,
+        "json": _as_json(content),
+        "finish_reason": response["finish_reason"],
+        "role": "assistant" if content is not None else None,
+        "message_index": response["message_index"],
+    }
+
+
+def _as_json(content: str | None) -> Any:
+    """The answer parsed, where it is a JSON document; prose is None."""
+    if content is None or content.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _metadata_field(trace: Trace, name: str) -> Any:
+    read = METADATA.get(name)
+    return trace.metadata.get(name) if read is None else read(trace)
+
+
+def _metadata(trace: Trace) -> dict[str, Any]:
+    known = {name: read(trace) for name, read in METADATA.items()}
+    return {**trace.metadata, **known} if trace.metadata else known
+
+
+def _latency_seconds(trace: Trace) -> float | None:
+    latency_ms = trace.latency["total_ms"]
+    return None if latency_ms is None else latency_ms / 1000
+
+
+def _exchanges(trace: Trace) -> list[dict[str, Any]]:
+    """One entry a user input: what was asked, what was answered last, what was called between."""
+    found: dict[int, dict[str, Any]] = {}
+    for message in trace.messages:
+        if message["turn"] == 0:
+            continue
+        exchange = found.setdefault(
+            message["turn"],
+            {
+                "turn": message["turn"],
+                "user": None,
+                "response": None,
+                "tool_calls": [],
+                "usage": None,
+                "cost_usd": None,
+                "latency_ms": None,
+            },
+        )
+        if message["role"] == "user" and exchange["user"] is None:
+            exchange["user"] = message["content"]
+        elif message["role"] == "assistant" and message["content"]:
+            exchange["response"] = message["content"]
+    for call in trace.agent_calls:
+        if call["turn"] in found:
+            found[call["turn"]]["tool_calls"].append(call)
+    return [found[turn] for turn in sorted(found)]
+
+
+def _errors(trace: Trace) -> list[dict[str, Any]]:
+    calls: Iterator[dict[str, Any]] = (
+        {"tool": call["name"], "index": call["index"], **(call["error"] or {"type": None, "message": None})}
+        for call in trace.agent_calls
+        if call["status"] == "error"
+    )
+    run = [{"tool": None, "index": None, **trace.error}] if trace.error else []
+    return [*run, *calls]
+
+
+METADATA: dict[str, Section] = {
+    "scenario_id": lambda trace: trace.scenario_id,
+    "trial": lambda trace: trace.trial,
+    "trace_id": lambda trace: trace.trace_id,
+    "conversation_id": lambda trace: trace.conversation_id,
+    "model": lambda trace: trace.model,
+    "provider": lambda trace: trace.provider,
+    "agent": lambda trace: trace.agent,
+    "framework": lambda trace: (trace.agent or {}).get("framework"),
+    "format": lambda trace: trace.source.format,
+    "cost_usd": lambda trace: trace.cost["usd"],
+    "latency_ms": lambda trace: trace.latency["total_ms"],
+    "latency_seconds": _latency_seconds,
+    "input_tokens": lambda trace: trace.usage["input_tokens"],
+    "output_tokens": lambda trace: trace.usage["output_tokens"],
+    "total_tokens": lambda trace: trace.usage["total_tokens"],
+    "cache_read_input_tokens": lambda trace: trace.usage["cache_read_input_tokens"],
+    "turn_count": lambda trace: trace.turn_count,
+    "tool_call_count": lambda trace: len(trace.called),
+    "llm_call_count": lambda trace: len(trace.llm_calls) or None,
+    "finish_reason": lambda trace: trace.finish_reason,
+    "status": lambda trace: trace.status,
+    "tags": lambda trace: trace.tags,
+    "started_at": lambda trace: trace.started_at,
+    "commit": lambda trace: trace.commit,
+    "agent_hash": lambda trace: trace.agent_hash,
+    "evaluations": lambda trace: trace.scores,
+    "custom": lambda trace: trace.metadata,
+}
+
+SECTIONS: dict[str, Section] = {
+    "response": _response,
+    "turns": lambda trace: trace.messages,
+    "exchanges": _exchanges,
+    "tool_calls": lambda trace: trace.agent_calls,
+    "metadata": _metadata,
+    "usage": lambda trace: trace.usage,
+    "cost": lambda trace: trace.cost,
+    "latency": lambda trace: trace.latency,
+    "llm_calls": lambda trace: trace.llm_calls,
+    "errors": _errors,
+    "evaluations": lambda trace: trace.evaluations,
+    "scores": lambda trace: trace.scores,
+}

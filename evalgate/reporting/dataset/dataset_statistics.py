@@ -1,0 +1,34 @@
+"""What a set of goldens is made of: how many of each kind, how long, and who wrote them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.run.golden import Golden
+
+
+def dataset_statistics(goldens: Sequence[Golden]) -> dict[str, Any]:
+    """Counts by word, the most frequent first. A golden counts under each of its tags and demands."""
+    turns = [len(golden.user_messages) for golden in goldens]
+    return {
+        "goldens": len(goldens),
+        "turns": sum(turns),
+        "turns_per_golden": round(sum(turns) / len(turns), 3) if turns else None,
+        "longest": max(turns, default=None),
+        "by_intent": _counted(golden.intent for golden in goldens),
+        "by_stance": _counted(golden.primary_stance for golden in goldens),
+        "by_creator": _counted(golden.creator for golden in goldens if golden.creator),
+        "by_tag": _counted(tag for golden in goldens for tag in golden.tags),
+        "by_memory_recall": _counted(word for golden in goldens for word in golden.required_memory_recall),
+        "by_tool_usage": _counted(word for golden in goldens for word in golden.required_tool_usage),
+        "by_refusal": _counted(word for golden in goldens for word in golden.required_refusal),
+    }
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    counts = Counter(words)
+    return {word: counts[word] for word in sorted(counts, key=lambda word: (-counts[word], word))}

@@ -1,0 +1,213 @@
+"""An entry of exported JSON lines as it is read back; see evaluation_jsonl for how it is written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.feedback import Feedback, Sentiment
+from evalgate.models.run.evaluation import (
+    Evaluation,
+    Issue,
+    IssueCategory,
+    Level,
+    RegressionStatus,
+    Severity,
+    Statistics,
+    TurnResult,
+)
+from evalgate.models.trace.trace import MAX_ID_LENGTH
+
+MAX_TEXT = 1_000_000
+MOST_ITEMS = 10_000
+
+
+def _utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the moment lies before the year 1 or after 9999") from None
+
+
+Score = Annotated[float, Field(ge=0, le=1)]
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Name = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
+Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Scores = Annotated[dict[Name, Score | None], Field(max_length=MOST_ITEMS)]
+Texts = Annotated[list[Text], Field(max_length=MOST_ITEMS)]
+Values = Annotated[list[Any], Field(max_length=MOST_ITEMS)]
+
+
+class _Read(BaseModel):
+    """Strict about what it knows; what a later version adds is passed over."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+class IssueEntry(_Read):
+    """Something found wrong; turns count from 1 here."""
+
+    category: IssueCategory
+    severity: Severity
+    message: Text
+    evidence: Text | None = None
+    turn: Annotated[int, Field(ge=1)] | None = None
+
+    def issue(self) -> Issue:
+        """The record."""
+        turn = None if self.turn is None else self.turn - 1
+        return Issue(self.category, self.severity, self.message, self.evidence, turn)
+
+
+Issues = Annotated[list[IssueEntry], Field(max_length=MOST_ITEMS)]
+
+
+class FeedbackEntry(_Read):
+    """What a person said."""
+
+    id: Id
+    conversation_id: Id
+    message_id: Name | None = None
+    golden_id: Name | None = None
+    user_id: Name | None = None
+    rating: Annotated[int, Field(ge=1, le=5)]
+    feedback: Sentiment
+    comment: Text = ""
+    issues: Texts = []
+    time: Moment | None = None
+
+    def said(self) -> Feedback:
+        """The record."""
+        return Feedback(
+            self.id,
+            self.conversation_id,
+            self.rating,
+            self.feedback,
+            self.comment,
+            tuple(self.issues),
+            self.user_id,
+            self.message_id,
+            self.golden_id,
+            self.time,
+        )
+
+
+class StatisticsEntry(_Read):
+    """Figures of the conversation."""
+
+    total_turns: Count
+    avg_latency_ms: Amount | None = None
+    total_tokens: Count | None = None
+    total_cost_usd: Amount | None = None
+    issue_count: Count = 0
+    critical_issue_count: Count = 0
+    pass_rate: Score | None = None
+
+    def figures(self) -> Statistics:
+        """The record."""
+        return Statistics(
+            self.total_turns,
+            self.avg_latency_ms,
+            self.total_tokens,
+            self.total_cost_usd,
+            self.issue_count,
+            self.critical_issue_count,
+            self.pass_rate,
+        )
+
+
+class ConversationEntry(_Read):
+    """The whole conversation."""
+
+    score: Score | None
+    level: Level | None
+    scores: Scores
+    regression_status: RegressionStatus | None = None
+    previous_score: Score | None = None
+    evaluated_by: Name
+    issues: Issues = []
+    statistics: StatisticsEntry
+
+
+class Entry(_Read):
+    """One line: a turn, and what is known of the conversation around it."""
+
+    schema_: Literal["evalgate.evaluation/1"] = Field(alias="schema")
+    evaluation_id: Id
+    golden_id: Id
+    golden_title: Text = ""
+    version: Annotated[int, Field(ge=1, lt=2**31)]
+    conversation_id: Name | None = None
+    suite: Name
+    run_id: Name | None = None
+    trial: Count = 0
+    trace_id: Name | None = None
+    trace_sha256: Name | None = None
+    time: Moment
+    intent: Name
+    stance: Name
+    turns: Count
+    turn: Annotated[int, Field(ge=1)] | None
+    user_message: Text | None = None
+    actual_response: Text | None = None
+    golden_response: Text | None = None
+    scores: Scores = {}
+    issues: Issues = []
+    evidence: Texts = []
+    latency_ms: Amount | None = None
+    tokens: Count | None = None
+    cost_usd: Amount | None = None
+    retrieved_memories: Values = []
+    tools_invoked: Texts = []
+    tool_results: Values = []
+    feedback: Annotated[list[FeedbackEntry], Field(max_length=MOST_ITEMS)] = []
+    conversation: ConversationEntry
+
+    def result(self) -> TurnResult:
+        """The turn."""
+        return TurnResult(
+            self.user_message,
+            self.actual_response,
+            self.golden_response,
+            self.scores,
+            self.latency_ms,
+            self.tokens,
+            self.cost_usd,
+            tuple(self.retrieved_memories),
+            tuple(self.tools_invoked),
+            tuple(self.tool_results),
+            tuple(each.issue() for each in self.issues),
+            tuple(self.evidence),
+        )
+
+    def exported(self, turns: tuple[TurnResult, ...]) -> Exported:
+        """The conversation with its turns."""
+        whole = self.conversation
+        evaluation = Evaluation(
+            self.evaluation_id,
+            self.golden_id,
+            self.version,
+            self.suite,
+            whole.score,
+            whole.level,
+            whole.scores,
+            whole.statistics.figures(),
+            whole.evaluated_by,
+            self.time,
+            self.run_id,
+            self.trial,
+            self.trace_id,
+            self.trace_sha256,
+            turns,
+            tuple(each.issue() for each in whole.issues),
+            whole.regression_status,
+            whole.previous_score,
+        )
+        about = About(self.golden_title, self.intent, self.stance, self.conversation_id)
+        return Exported(evaluation, about, tuple(each.said() for each in self.feedback))

@@ -1,0 +1,71 @@
+"""Exported JSON lines read back: turns gathered into the conversations they were judged in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.errors import Location, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pydantic import ValidationError
+
+    from evalgate.models.goldens.exported_evaluation import Exported
+    from evalgate.reporting.dataset.evaluation_entry import Entry
+
+
+class Restored(NamedTuple):
+    """What a file holds, and what is wrong with the rest of it."""
+
+    found: Sequence[Exported]
+    problems: Sequence[Problem]
+
+
+def read_evaluation_lines(lines: Iterable[bytes], path: str) -> Restored:
+    """The evaluations, in the order they begin; a line or a conversation that is not whole is a problem."""
+    from pydantic import ValidationError
+
+    from evalgate.reporting.dataset.evaluation_entry import Entry
+
+    gathered: dict[str, list[Entry]] = {}
+    problems: list[Problem] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = Entry.model_validate_json(line)
+        except ValidationError as error:
+            problems.append(Problem(_why(error), Location(path, number)))
+            continue
+        gathered.setdefault(entry.evaluation_id, []).append(entry)
+    found: list[Exported] = []
+    for evaluation_id, entries in gathered.items():
+        whole = _joined(entries)
+        if whole is None:
+            told = f"evaluation `{evaluation_id}` has not each of its turns once"
+            problems.append(Problem(told, Location(path), "it is left out; export it again"))
+        else:
+            found.append(whole)
+    return Restored(found, problems)
+
+
+def _joined(entries: Sequence[Entry]) -> Exported | None:
+    first = entries[0]
+    if first.turn is None:
+        return first.exported(()) if len(entries) == 1 and first.turns == 0 else None
+    ordered = sorted(entries, key=lambda entry: entry.turn or 0)
+    if [entry.turn for entry in ordered] != list(range(1, len(ordered) + 1)) or len(ordered) != first.turns:
+        return None
+    return first.exported(tuple(entry.result() for entry in ordered))
+
+
+def _why(error: ValidationError) -> str:
+    """The first mistake of a line, in our words."""
+    from evalgate.evaluators.core.field_problems import flaws_of
+    from evalgate.reporting.dataset.evaluation_entry import Entry
+
+    kind = error.errors(include_url=False)[0]["type"]
+    if kind in {"json_invalid", "model_type"}:
+        return "this line is no JSON" if kind == "json_invalid" else "this line is no JSON object"
+    return flaws_of(error, Entry)[0].message

@@ -1,1 +1,0 @@
-"""Documents for other programs."""

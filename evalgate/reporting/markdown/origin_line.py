@@ -1,0 +1,21 @@
+"""Whose run a report is of, where another run publishes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.text.escaping import span
+
+if TYPE_CHECKING:
+    from evalgate.models.approvals.triggering_run import TriggeringRun
+
+SHORT_SHA = 7
+
+
+def origin_line(run: TriggeringRun, run_url: str) -> str:
+    """One line of Markdown. What a fork's run reports is its author's word, and is called so."""
+    where = f"Evaluated in [run {run.id}]({run_url}) at {span(run.head_sha[:SHORT_SHA])}"
+    if run.is_ours:
+        return f"{where}."
+    whose = span(run.head_repository, 200)
+    return f"{where} of {whose}: a fork's own run, whose figures nobody else has checked."

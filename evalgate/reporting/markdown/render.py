@@ -1,0 +1,157 @@
+"""Markdown of a results document: the comment of a pull request and the summary of a job."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING
+
+from evalgate.errors import Location, Problem, SettingError, TemplateFlaw
+from evalgate.records import replace
+from evalgate.reporting.markdown.build_view import COMMENT, SUMMARY, build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jinja2 import Environment
+
+    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.reporting.markdown.build_view import Layout
+    from evalgate.reporting.markdown.compiled_templates import Compiled
+    from evalgate.reporting.markdown.user_template import OwnTemplate
+    from evalgate.reporting.markdown.view import Report
+
+    View = Callable[[Layout], Report]
+    Body = Callable[[Report], str]
+    Limit = tuple[Callable[[str], int], int]
+    """How a text is measured, and how much it may be."""
+
+MARKER = "<!-- evalgate:sticky v1 key={key} -->"
+SUMMARY_BYTES = 1_000_000
+_KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-")
+_TRIES = 12
+_BLANK_LINES = re.compile(r"\n{3,}")  # no line of a fence is blank: each has its gutter
+
+
+def render_comment(
+    document: ResultsDoc,
+    *,
+    key: str,
+    max_chars: int = 60_000,
+    report_url: str | None = None,
+    origin: str = "",
+    template: TemplateFile | None = None,
+) -> str:
+    """The comment: our marker for `key` as first line, the verdict right after it, at most `max_chars` long.
+
+    `report_url` is where the rest is told, `origin` a finished line on whose run this was, `template` a
+    project's own. Raises SettingError for a key that can't stand in a marker, TemplateFlaw for a template
+    that can't be used.
+    """
+    if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
+        raise SettingError(
+            "the comment's key may hold letters, digits and . _ / - only, and no double hyphen"
+        )
+    marker = MARKER.format(key=key) + "\n"
+    view = partial(build, document, report_url=report_url, origin=origin)
+    limit = (len, max_chars - len(marker))
+    if template is None:
+        return marker + _fitting(view, COMMENT, _ours("comment.md.j2"), limit)
+    return marker + _in_own_words(view, template, limit)
+
+
+def render_summary(
+    document: ResultsDoc, *, max_bytes: int = SUMMARY_BYTES, report_url: str | None = None, origin: str = ""
+) -> str:
+    """The job summary: the same report with more room, at most `max_bytes` of UTF-8."""
+    view = partial(build, document, report_url=report_url, origin=origin)
+    return _fitting(view, SUMMARY, _ours("summary.md.j2"), (_bytes, max_bytes))
+
+
+def _ours(name: str) -> Body:
+    return lambda report: _environment().get_template(name).render(report=report)
+
+
+def _in_own_words(view: View, template: TemplateFile, limit: Limit) -> str:
+    text = _fit(view, COMMENT, _own(template).render, limit)
+    if text is None:
+        problem = f"whatever is left out, more than {limit[1]:,} characters are left"
+        raise TemplateFlaw(Problem(problem, Location(template.path)))
+    return text
+
+
+@lru_cache(maxsize=1)
+def _own(template: TemplateFile) -> OwnTemplate:
+    from evalgate.reporting.markdown.user_template import OwnTemplate
+
+    return OwnTemplate(template, _environment())
+
+
+def _fitting(view: View, layout: Layout, body: Body, limit: Limit) -> str:
+    """The report; the verdict alone, where so little room was asked for that no report fits."""
+    text = _fit(view, layout, body, limit)
+    if text is not None:
+        return text
+    report = view(replace(layout, room=0))
+    more = f" See the [whole report]({report.report_url})." if report.report_url else ""
+    return _page(report, f"More does not fit into {limit[1]:,} characters.{more}")
+
+
+def _fit(view: View, layout: Layout, body: Body, limit: Limit) -> str | None:
+    """Rendered with ever less room until it fits: rows are left out and counted, never cut."""
+    measure, most = limit
+    room = min(layout.room, most)
+    for _ in range(_TRIES):
+        report = view(replace(layout, room=room))
+        text = _page(report, body(report))
+        if measure(text) <= most:
+            return text
+        room = room * 3 // 4
+    return None
+
+
+def _page(report: Report, body: str) -> str:
+    """The verdict, and whose run it judges, come first, whatever a template makes of the rest."""
+    origin = f"{report.origin}\n\n" if report.origin else ""
+    return _BLANK_LINES.sub("\n\n", f"## {report.heading}\n\n{origin}{body}").strip("\n") + "\n"
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+def compiled_templates() -> dict[str, bytes]:
+    """The bytecode of each built-in template by its place in this package; see `compiled_templates`."""
+    from evalgate.reporting.markdown.compiled_templates import Compiled
+
+    kept: dict[str, bytes] = {}
+    environment = _made_environment(Compiled(lambda _: None, kept.__setitem__))
+    for name in environment.list_templates(["j2"]):
+        environment.get_template(name)
+    return kept
+
+
+@cache
+def _environment() -> Environment:
+    """One for all templates, so that what one extends is compiled once."""
+    from evalgate.reporting.markdown.compiled_templates import installed
+
+    return _made_environment(installed())
+
+
+def _made_environment(compiled: Compiled) -> Environment:
+    from jinja2 import PackageLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        loader=PackageLoader("evalgate.reporting"),
+        bytecode_cache=compiled,
+        undefined=StrictUndefined,
+        autoescape=False,  # Markdown, not HTML: every text has passed its door in the view
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.clear()
+    return environment

@@ -1,0 +1,90 @@
+"""The suite table: how each suite stands, and how that moved since the baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.reporting.markdown.view import SuiteRow
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.escaping import cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+
+_VERDICTS = {"pass": "\u2705 pass", "fail": "\u274c fail", "cannot_judge": "\U0001f7e1 can't judge"}
+_KINDS = {
+    "broken": "broke",
+    "regressed": "regressed",
+    "fixed": "fixed",
+    "improved": "improved",
+    "new": "new",
+    "inconclusive": "inconclusive",
+}
+
+
+class _Before(NamedTuple):
+    """A suite as it stood in the baseline; the score is None where a part of it is unknown."""
+
+    passed: int
+    score: float | None
+
+
+def suite_row(suite: SuiteDoc, document: ResultsDoc) -> SuiteRow:
+    """One line; deltas against the same suite of the baseline, its removed scenarios included."""
+    scenarios = suite["scenarios"]
+    removed = [gone for gone in document["removed"] if gone["suite"] == suite["suite"]]
+    passed = sum(scenario["verdict"] == "PASS" for scenario in scenarios)
+    before = _before(scenarios, removed)
+    return SuiteRow(
+        name=cell(suite["suite"]),
+        verdict=_verdict(suite, passed),
+        passed=f"{passed:,} of {len(scenarios):,}",
+        passed_delta=wording.steps(passed - before.passed) if before else "",
+        score=wording.score(suite["score"]),
+        score_delta=_score_delta(suite["score"], before),
+        changes=_changes(scenarios, len(removed)),
+    )
+
+
+def _verdict(suite: SuiteDoc, passed: int) -> str:
+    """`pass` is said in full only where every scenario passed: what does not gate is not green."""
+    if suite["verdict"] == "pass" and passed < len(suite["scenarios"]):
+        return "\U0001f7e1 not blocking"
+    return _VERDICTS.get(suite["verdict"]) or cell(suite["verdict"])
+
+
+def _before(scenarios: Sequence[ScenarioDoc], removed: Sequence[RemovedDoc]) -> _Before | None:
+    known = [
+        (scenario["score"], change)
+        for scenario in scenarios
+        if (change := scenario["change"]) is not None and change["kind"] != "new"
+    ]
+    if not known and not removed:
+        return None
+    verdicts = [change["previous_verdict"] for _, change in known] + [gone["verdict"] for gone in removed]
+    scores: list[float] = [gone["score"] or 0.0 for gone in removed]
+    for score, change in known:
+        if score is None or change["score_delta"] is None:
+            return _Before(verdicts.count("PASS"), None)
+        scores.append(score - change["score_delta"])
+    return _Before(verdicts.count("PASS"), fsum(scores) / len(scores))
+
+
+def _score_delta(score: float | None, before: _Before | None) -> str:
+    if score is None or before is None or before.score is None:
+        return ""
+    return wording.points(round(score - before.score, 9))
+
+
+def _changes(scenarios: Sequence[ScenarioDoc], removed: int) -> str:
+    kinds = Counter(scenario["change"]["kind"] for scenario in scenarios if scenario["change"])
+    parts = [f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind]]
+    if removed:
+        parts.append(f"{removed:,} removed")
+    if parts:
+        return ", ".join(parts)
+    return "no change" if kinds else wording.DASH

@@ -1,0 +1,175 @@
+"""What a template of a project's own may say: blocks of ours, fields of the view, and plain Markdown.
+
+Jinja's sandbox keeps a template from reaching Python, but not from running for hours, nor from taking text of
+strangers out of the code that makes it harmless. So only these few parts of the language are let in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from functools import singledispatchmethod
+from typing import TYPE_CHECKING
+
+from jinja2 import nodes
+
+from evalgate.errors import Location, Problem, TemplateFlaw
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.reporting.markdown import view
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+BASE = "comment.md.j2"
+PARTS = frozenset({"super", "table", "folded", "items"})
+FILTERS = frozenset({"length", "first", "last", "join", "thousands"})
+TAGS = ("details", "summary", "b", "i", "em", "strong", "sub", "sup", "kbd", "br")
+DEEPEST = 40
+_RECORDS = (
+    *(view.Report, view.Alert, view.SuiteRow, view.CheckRow, view.Failure),
+    *(view.ScenarioRow, view.Figure, view.VariantRow, view.Rows),
+)
+FIELDS = frozenset(field.name for record in _RECORDS for field in fields(record)) | {"left"}
+LOOP = frozenset({"first", "last", "index", "length"})
+_PLAIN = (nodes.If, nodes.Name, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not)
+_TAG = re.compile(rf"<(/?)({'|'.join(TAGS)})>")
+_CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+
+
+class Rules:
+    """Checks one template, whose path stands in every message."""
+
+    def __init__(self, path: str, blocks: Collection[str]) -> None:
+        self._path = path
+        self._blocks = blocks
+
+    def check(self, template: nodes.Template) -> None:
+        """Raises TemplateFlaw for the first part that is not let in."""
+        first, *rest = [node for node in template.body if not _is_blank(node)] or [template]
+        if not (isinstance(first, nodes.Extends) and _text_of(first.template) == BASE):
+            raise self._flaw(first, f'a template begins with {{% extends "{BASE}" %}}')
+        for node in rest:
+            if not isinstance(node, nodes.Block | nodes.Assign):
+                raise self._flaw(node, "outside of its blocks a template says nothing")
+            self._node(node, 0)
+
+    def _node(self, node: nodes.Node, depth: int) -> None:
+        if depth > DEEPEST:
+            raise self._flaw(node, f"more than {DEEPEST} parts lie in one another")
+        self._look(node)
+        for body in _bodies(node):
+            self._tags(body)
+        for child in _children(node):
+            self._node(child, depth + 1)
+
+    @singledispatchmethod
+    def _look(self, node: nodes.Node) -> None:
+        if not isinstance(node, _PLAIN):
+            raise self._flaw(node, f"`{type(node).__name__.lower()}` is not for templates here")
+
+    @_look.register
+    def _(self, node: nodes.Block) -> None:
+        self._known("block", node.name, self._blocks, node)
+
+    @_look.register
+    def _(self, node: nodes.For) -> None:
+        if node.recursive or not isinstance(node.target, nodes.Name):
+            raise self._flaw(node, "a loop has one name and is not recursive")
+
+    @_look.register
+    def _(self, node: nodes.Assign) -> None:
+        if not isinstance(node.target, nodes.Name):
+            raise self._flaw(node, "`set` gives one name")
+
+    @_look.register
+    def _(self, node: nodes.Getattr) -> None:
+        known = LOOP if isinstance(node.node, nodes.Name) and node.node.name == "loop" else FIELDS
+        self._known("field", node.attr, known, node)
+
+    @_look.register
+    def _(self, node: nodes.Filter) -> None:
+        self._known("filter", node.name, FILTERS, node)
+        if node.kwargs or any(not isinstance(given, nodes.Const) for given in node.args):
+            raise self._flaw(node, f"the filter `{node.name}` takes fixed text only")
+
+    @_look.register
+    def _(self, node: nodes.Output) -> None:
+        for each in node.nodes:
+            if isinstance(each, nodes.Call):
+                name = each.node.name if isinstance(each.node, nodes.Name) else "call"
+                self._known("part", name, PARTS, each)
+                if each.kwargs or each.dyn_args is not None or each.dyn_kwargs is not None:
+                    raise self._flaw(each, f"`{name}` takes its values by place")
+
+    @_look.register
+    def _(self, node: nodes.Const) -> None:
+        if isinstance(node.value, str):
+            self._words(node, node.value)
+            self._balanced(node, node.value)
+
+    @_look.register
+    def _(self, node: nodes.TemplateData) -> None:
+        self._words(node, node.data)
+
+    def _words(self, node: nodes.Node, text: str) -> None:
+        """Text of the template's own may be any Markdown that leaves the code around it whole."""
+        if "<" in _TAG.sub("", text):
+            names = ", ".join(f"<{tag}>" for tag in TAGS)
+            raise self._flaw(node, "HTML other than whole tags without attributes", f"there are {names}")
+        if "```" in text or "~~~" in text or any("`" in _CODE.sub("", line) for line in text.split("\n")):
+            raise self._flaw(node, "code that does not end on its line, or a fence")
+        if "$" in text:
+            raise self._flaw(node, "a dollar sign, which begins a formula")
+
+    def _tags(self, body: Sequence[nodes.Node]) -> None:
+        """What opens in a part of a template closes there, whatever is true at the time."""
+        texts = [_text_of(part) for node in body if isinstance(node, nodes.Output) for part in node.nodes]
+        if body:
+            self._balanced(body[0], "".join(text for text in texts if text is not None))
+
+    def _balanced(self, node: nodes.Node, text: str) -> None:
+        opened: list[str] = []
+        for closing, tag in _TAG.findall(text):
+            if tag == "br":
+                continue
+            if not closing:
+                opened.append(tag)
+            elif not opened or opened.pop() != tag:
+                raise self._flaw(node, f"</{tag}> closes nothing that was opened in the same part")
+        if opened:
+            raise self._flaw(node, f"<{opened[-1]}> is not closed in the part that opens it")
+
+    def _known(self, what: str, name: str, known: Collection[str], node: nodes.Node) -> None:
+        if name not in known:
+            raise self._flaw(node, f"no {what} `{name[:60]}` here", suggest(name, known))
+
+    def _flaw(self, node: nodes.Node, message: str, hint: str | None = None) -> TemplateFlaw:
+        return TemplateFlaw(Problem(message, Location(self._path, node.lineno), hint))
+
+
+def _children(node: nodes.Node) -> Iterator[nodes.Node]:
+    """What lies in a node; of a call that an output makes, what it hands over."""
+    for child in node.iter_child_nodes():
+        if isinstance(node, nodes.Output) and isinstance(child, nodes.Call):
+            yield from child.args
+        else:
+            yield child
+
+
+def _bodies(node: nodes.Node) -> Iterator[list[nodes.Node]]:
+    for name in ("body", "else_"):
+        body = getattr(node, name, None)
+        if body:
+            yield body
+
+
+def _is_blank(node: nodes.Node) -> bool:
+    return (
+        isinstance(node, nodes.Output) and not "".join(_text_of(part) or "x" for part in node.nodes).strip()
+    )
+
+
+def _text_of(node: nodes.Node) -> str | None:
+    if isinstance(node, nodes.TemplateData):
+        return node.data
+    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else None

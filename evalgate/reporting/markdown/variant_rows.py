@@ -1,0 +1,52 @@
+"""The variants of each suite side by side, for every kind of report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.reporting.markdown.view import VariantRow
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.escaping import cell
+
+if TYPE_CHECKING:
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.results_statistics import ShareDoc, VariantDoc
+
+
+class PlacedVariant(NamedTuple):
+    """A variant and the name of its suite."""
+
+    suite: str
+    variant: VariantDoc
+
+
+def variants_in(document: ResultsDoc) -> list[PlacedVariant]:
+    """Every variant of every suite that has any."""
+    return [
+        PlacedVariant(suite["suite"], variant)
+        for suite in document["suites"]
+        for variant in suite.get("variants", ())
+    ]
+
+
+def figures_of(variant: VariantDoc) -> tuple[str, ...]:
+    """Scenarios passed, correct tool, correct count, tokens in, out and total, cost, latency."""
+    return (
+        f"{variant['passed']:,} of {variant['scenarios']:,}",
+        _share(variant["correct_tool"]),
+        _share(variant["correct_count"]),
+        wording.mean_count(variant["input_tokens"]),
+        wording.mean_count(variant["output_tokens"]),
+        wording.mean_count(variant["total_tokens"]),
+        wording.dollars(variant["cost_usd"]),
+        wording.seconds(variant["latency_seconds"]),
+    )
+
+
+def variant_row(placed: PlacedVariant) -> VariantRow:
+    """A row of the table, every text of strangers escaped."""
+    return VariantRow(cell(placed.suite), cell(placed.variant["name"]), *figures_of(placed.variant))
+
+
+def _share(share: ShareDoc) -> str:
+    return f"{share['held']:,} of {share['of']:,}" if share["of"] else wording.DASH

@@ -1,0 +1,107 @@
+"""Values on their way into a document: without secrets, of bounded size, and JSON in any reader's eyes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from evalgate.measures.redaction.redact import redact, redact_field, when_others_are_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TEXT_LIMIT = 2_000
+NAME_LIMIT = 600
+MAX_DEPTH = 8
+MAX_ITEMS = 50
+_EVIDENCE_TEXT = 500
+MOST_NAMES = 1_000
+"""Names of calls that are remembered."""
+LONGEST_KNOWN = 2_000
+"""Characters of a text that is remembered, as it may stand in many trials."""
+_LARGEST = 2**63 - 1
+
+
+def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
+    """The text without secrets and lone surrogates, of at most `limit` characters and a count of the rest."""
+    return _bounded_text(text, limit) if text[LONGEST_KNOWN:] else _known(text, limit)
+
+
+def _bounded_text(text: str, limit: int) -> str:
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    clean = redact(text)
+    return clean if len(clean) <= limit else f"{clean[:limit]}\u2026 (+{len(clean) - limit})"
+
+
+_known = lru_cache(maxsize=16_384)(_bounded_text)
+when_others_are_hidden(_known.cache_clear)
+
+
+def bounded_name(text: str) -> str:
+    """An id, a path or a name."""
+    return _bounded_text(text, NAME_LIMIT) if text[LONGEST_KNOWN:] else _known(text, NAME_LIMIT)
+
+
+def bounded_id(text: str) -> str:
+    """A name that few others share, so that it is not worth remembering."""
+    return _bounded_text(text, NAME_LIMIT)
+
+
+def bounded_names(several: Sequence[str]) -> list[str]:
+    """Names that stand in many trials, in a row."""
+    return list(map(_NAMES.__getitem__, several))
+
+
+class Names(dict[str, str]):
+    """What stands for a name; the first of them are remembered, unless they are long."""
+
+    def __missing__(self, name: str) -> str:
+        clean = _bounded_text(name, NAME_LIMIT)
+        if len(self) < MOST_NAMES and len(name) <= NAME_LIMIT:
+            self[name] = clean
+        return clean
+
+
+_NAMES = Names()
+when_others_are_hidden(_NAMES.clear)
+
+
+def maybe_name(text: str | None) -> str | None:
+    """A name where there is one."""
+    return None if text is None else bounded_text(text, NAME_LIMIT)
+
+
+def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Evidence cut to eight levels, fifty items a level and five hundred characters a text."""
+    return _bounded_items(evidence, 1) if evidence else None
+
+
+def whole(number: int | None) -> int | None:
+    """A count that every JSON reader can hold."""
+    if number is None or -_LARGEST <= number <= _LARGEST:
+        return number
+    return _LARGEST if number > 0 else -_LARGEST
+
+
+def _bounded(value: Any, depth: int) -> Any:
+    if type(value) is str:
+        return bounded_text(value, _EVIDENCE_TEXT)
+    if isinstance(value, dict | list | tuple):
+        return _bounded_items(value, depth + 1) if depth < MAX_DEPTH else "\u2026"
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return whole(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return bounded_text(str(value), _EVIDENCE_TEXT)
+
+
+def _bounded_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
+    if isinstance(value, dict):
+        pairs = islice(value.items(), MAX_ITEMS)
+        return {bounded_name(str(key)): redact_field(str(key), _bounded(item, depth)) for key, item in pairs}
+    return [_bounded(item, depth) for item in islice(value, MAX_ITEMS)]

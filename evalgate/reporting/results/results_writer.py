@@ -1,0 +1,77 @@
+"""`results.json` written scenario by scenario: there may be more trials than memory should hold."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evalgate.models.results.trial_docs import TrialDocs
+from evalgate.models.run.chunks import Pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+
+    Write = Callable[[Any], Iterator[bytes]]
+
+AT_ONCE = 1_000
+"""Trials of a scenario that are written in one piece."""
+
+
+def written(document: ResultsDoc) -> Pieces:
+    """The document as UTF-8 JSON on one line; the same document always gives the same bytes."""
+    return Pieces(partial(_document, document))
+
+
+def _document(document: ResultsDoc) -> Iterator[bytes]:
+    yield from _object(document, "suites", partial(_list, write=_suite))
+    yield b"\n"
+
+
+def _suite(suite: Mapping[str, Any]) -> Iterator[bytes]:
+    return _object(suite, "scenarios", partial(_list, write=_scenario))
+
+
+def _scenario(scenario: ScenarioDoc) -> Iterator[bytes]:
+    trials = scenario["trials"]
+    if len(trials) > AT_ONCE and isinstance(trials, TrialDocs):
+        told = trials.trials.documents()
+        yield from _object(scenario, "trials", lambda _: _joined((each,) for each in told))
+    else:
+        yield orjson.dumps(scenario, default=_told)
+
+
+def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[bytes]:
+    """An object of which one field is written by a function of its own."""
+    opening = b"{"
+    for name, value in fields.items():
+        yield opening + orjson.dumps(name) + b":"
+        if name == large:
+            yield from write(value)
+        else:
+            yield orjson.dumps(value)
+        opening = b","
+    yield b"}"
+
+
+def _list(values: Iterable[Any], write: Write) -> Iterator[bytes]:
+    return _joined(map(write, values))
+
+
+def _joined(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+    opening = b"["
+    for pieces in values:
+        yield opening
+        yield from pieces
+        opening = b","
+    yield b"[]" if opening == b"[" else b"]"
+
+
+def _told(trials: object) -> orjson.Fragment:
+    """How trials are written that are known by their documents."""
+    if not isinstance(trials, TrialDocs):
+        raise TypeError
+    return orjson.Fragment(b"[" + b",".join(trials.trials.documents()) + b"]")

@@ -1,0 +1,142 @@
+"""`standings.json`: made of results, and read back as hostile data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from evalgate.errors import OverLimit, SettingError
+from evalgate.models.comparison.baseline_run import earlier_run
+from evalgate.models.results.document_names import STANDINGS_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
+    from evalgate.models.results.standings import ResultsIdentity, ScenarioColumns, StandingsDoc, TrialColumns
+
+MAX_BYTES = 64_000_000
+MAX_CONTAINERS, MAX_VALUES = 1_000_000, 15_000_000
+"""Brackets and commas of it, as for results."""
+
+
+class _Places:
+    """Values that many entries share, each told by its place among those seen so far."""
+
+    def __init__(self) -> None:
+        self._found: dict[Any, int] = {}
+
+    def of(self, value: Any) -> int:
+        return self._found.setdefault(value, len(self._found))
+
+    def all(self) -> list[Any]:
+        return list(self._found)
+
+
+def standings_of_results(document: ResultsDoc) -> StandingsDoc:
+    """What a comparison reads of a finished run; each trial is looked at once and let go."""
+    texts, calls = _Places(), _Places()
+    scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
+    rows = _scenario_columns(scenarios, texts)
+    trials = (_row(trial, texts, calls) for each in scenarios for trial in each["trials"])
+    return {
+        "schema": STANDINGS_SCHEMA,
+        "created_at": document["created_at"],
+        "commit": document["commit"],
+        "summary": document["summary"],
+        "approvals": document["approvals"],
+        "suites": [
+            {"suite": suite["suite"], "scenarios": len(suite["scenarios"])} for suite in document["suites"]
+        ],
+        "scenarios": rows,
+        "trials": _trial_columns(trials),
+        "texts": texts.all(),
+        "calls": [list(names) for names in calls.all()],
+    }
+
+
+def earlier_of(document: ResultsDoc, fingerprint: str = "") -> EarlierRun:
+    """A finished run as a comparison reads it, with its document."""
+    return earlier_run(standings_of_results(document), document, fingerprint)
+
+
+def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _Places) -> ScenarioColumns:
+    return {
+        "id": [each["id"] for each in scenarios],
+        "variant": _some([each["variant"] for each in scenarios]),
+        "verdict": [texts.of(each["verdict"]) for each in scenarios],
+        "score": _some([each["score"] for each in scenarios]),
+        "n": [len(each["trials"]) for each in scenarios],
+        "unread": [
+            place
+            for place, each in enumerate(scenarios)
+            if each["verdict"] == "ERROR" and each["location"] is None
+        ],
+    }
+
+
+def _row(trial: TrialDoc, texts: _Places, calls: _Places) -> tuple[Any, ...]:
+    trace = trial["trace"]
+    return (
+        *(trial["trial"], trial["status"] == "passed", trial["score"], trial["cost_usd"]),
+        *(trial["latency_seconds"], trial.get("total_tokens"), calls.of(tuple(trial["tool_calls"]))),
+        *(texts.of(trace["path"]), trace["line"], trace["record"], trial.get("pricing")),
+    )
+
+
+def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumns:
+    columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(11)]
+    numbers, passed, scores, costs, latencies, tokens, calls, paths, lines, records, pricing = columns
+    found: TrialColumns = {
+        "trial": numbers,
+        "passed": passed,
+        "score": _some(scores),
+        "cost_usd": _some(costs),
+        "latency_seconds": _some(latencies),
+        "total_tokens": _some(tokens),
+        "tool_calls": calls,
+        "path": paths,
+        "line": _some(lines),
+        "record": _some(records),
+    }
+    if any(pricing):
+        found["pricing"] = pricing
+    return found
+
+
+def _some(column: list[Any]) -> list[Any] | None:
+    """A column, None where nothing in it is known."""
+    return column if column.count(None) < len(column) else None
+
+
+def dump_standings(document: StandingsDoc, results: ResultsIdentity) -> bytes | None:
+    """The document beside the results it was made of; None where it is larger than would be read."""
+    import orjson
+
+    content = orjson.dumps({**document, "results": results})
+    return content if len(content) <= MAX_BYTES else None
+
+
+def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standings.json") -> StandingsDoc:
+    """A document read back, checked column by column, and that it belongs to these results.
+
+    Raises SettingError, which names `what` and the field that is wrong, and OverLimit.
+    """
+    import orjson
+
+    from evalgate.reporting.results.standings_shape import check
+
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
+        raise OverLimit(f"{what} holds more values than any run would leave")
+    try:
+        document: Any = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise SettingError(
+            f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}"
+        ) from None
+    mistake = check(document)
+    if mistake:
+        raise SettingError(f"{what} is no {STANDINGS_SCHEMA} document: {mistake}")
+    if document["results"] != results:
+        raise SettingError(f"{what} was made of other results than those beside it")
+    return cast("StandingsDoc", document)

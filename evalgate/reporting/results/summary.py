@@ -1,0 +1,122 @@
+"""The figures of a run, as `results.json` promises them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.measures.numeric.means import DIGITS, mean_score
+from evalgate.measures.numeric.percentile import nearest_rank
+from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
+from evalgate.models.run.trials import column, outcomes_of, priced
+from evalgate.reporting.results.bounded import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.models.comparison.comparison import Change
+    from evalgate.models.results.results import ChecksDoc, SummaryDoc
+    from evalgate.models.run.run import Run, ScenarioResult
+    from evalgate.models.run.run_statistics import Figures
+
+
+def summary(run: Run, changes: Iterable[Change], removed: int, figures: Figures | None = None) -> SummaryDoc:
+    """Counts and figures over all scenarios; an amount with an unknown part is None, never 0.
+
+    `figures` are those of the run, where they are known already.
+    """
+    scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
+    verdicts = Counter(scenario.verdict for scenario in scenarios)
+    kinds = Counter(change.kind for change in changes)
+    amounts = _amounts(scenarios) if figures is None else _known_amounts(figures)
+    found: SummaryDoc = {
+        "scenarios": len(scenarios),
+        "passed": verdicts["PASS"],
+        "failed": verdicts["FAIL"],
+        "partial": verdicts["PARTIAL"],
+        "hard_fails": verdicts["HARD_FAIL"],
+        "missing": verdicts["MISSING"],
+        "errors": verdicts["ERROR"],
+        "not_evaluable": verdicts["NOT_EVALUABLE"],
+        "skipped": sum(suite.skipped for suite in run.suites),
+        "regressions": sum(kinds[kind] for kind in REGRESSIONS),
+        "improvements": sum(kinds[kind] for kind in IMPROVEMENTS),
+        "regressed": kinds["regressed"],
+        "broken": kinds["broken"],
+        "improved": kinds["improved"],
+        "fixed": kinds["fixed"],
+        "new": kinds["new"],
+        "removed": removed,
+        "inconclusive": kinds["inconclusive"],
+        "score": mean_with_gaps(scenarios),
+        "pass_rate": round(verdicts["PASS"] / len(scenarios), DIGITS) if scenarios else None,
+        "cost_usd": amounts.cost_usd,
+        "latency_p50_s": amounts.latency_p50_s,
+        "latency_p95_s": amounts.latency_p95_s,
+        "total_tokens": whole(amounts.total_tokens),
+        "checks": _checks(scenarios),
+    }
+    computed = sum(map(_computed, scenarios))
+    if computed:
+        found["cost_computed"] = computed
+    if quarantined := sum(scenario.quarantined for scenario in scenarios):
+        found["quarantined"] = quarantined
+    return found
+
+
+class _Amounts(NamedTuple):
+    cost_usd: float | None
+    latency_p50_s: float | None
+    latency_p95_s: float | None
+    total_tokens: int | None
+
+
+def _known_amounts(figures: Figures) -> _Amounts:
+    return _Amounts(figures.cost_usd, figures.latency_p50_s, figures.latency_p95_s, figures.total_tokens)
+
+
+def _amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
+    cost, seconds, tokens = (
+        [amount for each in scenarios for amount in column(each.trials, name)]
+        for name in ("cost_usd", "latency_seconds", "total_tokens")
+    )
+    total = _total(tokens)
+    return _Amounts(
+        _total(cost),
+        nearest_rank(seconds, 50),
+        nearest_rank(seconds, 95),
+        None if total is None else sum(tokens),
+    )
+
+
+def _total(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
+
+
+def _computed(scenario: ScenarioResult) -> int:
+    """Trials whose cost was computed."""
+    known = priced(scenario.trials)
+    if not any(known):
+        return 0
+    return sum(
+        is_priced and cost is not None
+        for is_priced, cost in zip(known, column(scenario.trials, "cost_usd"), strict=True)
+    )
+
+
+def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
+    found = outcomes_of(scenario.trials for scenario in scenarios)
+    return {
+        "passed": found["passed"],
+        "failed": found["failed"],
+        "not_evaluable": found["not_evaluable"],
+        "skipped": found["skipped"],
+        "error": found["error"],
+    }
+
+
+def mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
+    """Mean score over scenarios in which nothing scored counts as 0; None of none."""
+    return mean_score([scenario.score or 0.0 for scenario in scenarios])

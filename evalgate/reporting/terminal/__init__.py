@@ -1,0 +1,4 @@
+"""Reports for a terminal.
+
+Entry points: `run_table.render_table`, `explanation.explanation`, `terminal_page`.
+"""

@@ -1,0 +1,119 @@
+"""Figures of a suite or a run in words: what they are, and how they moved since the baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.reporting.text import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.models.results.results_statistics import DeltaDoc, FiguresDoc
+
+
+def pass_rate(figures: FiguresDoc) -> str:
+    """`42% (29% to 56%)`: the share of scenarios that pass, with its interval."""
+    told, interval = wording.percent(figures["pass_rate"]), figures["pass_rate_interval"]
+    if figures["pass_rate"] is None or interval is None:
+        return told
+    return f"{told} ({wording.percent(interval[0])} to {wording.percent(interval[1])})"
+
+
+def pass_rate_move(delta: DeltaDoc | None) -> str:
+    """The move in points, with its interval: `-4 points (-12 to +5)`; empty where it is unknown."""
+    if delta is None or delta["pass_rate"] is None:
+        return ""
+    return _with_interval(_points(delta["pass_rate"], unit=True), delta["pass_rate_interval"], _points)
+
+
+def tries(figures: FiguresDoc) -> str:
+    """`pass@4 62%, pass^4 20%` for the most tries that there were; empty where there was one."""
+    if not figures["pass_k"] or figures["pass_k"][-1]["k"] == 1:
+        return ""
+    found, delta = figures["pass_k"][-1], figures["delta"]
+    k = found["k"]
+    moved = next((each for each in delta["pass_k"] if each["k"] == k), None) if delta else None
+    once = f"pass@{k} {wording.percent(found['pass_at_k'])}"
+    always = f"pass^{k} {wording.percent(found['pass_hat_k'])}"
+    if moved:
+        once += f" ({_points(moved['pass_at_k'], unit=True)})"
+        always += f" ({_points(moved['pass_hat_k'], unit=True)})"
+    return f"{once}, {always}"
+
+
+def score(figures: FiguresDoc) -> str:
+    """Mean, least, median and 95th percentile of the scenarios' scores."""
+    told = [
+        ("mean", figures["score"]),
+        ("least", figures["score_min"]),
+        ("p50", figures["score_p50"]),
+        ("p95", figures["score_p95"]),
+    ]
+    return ", ".join(f"{word} {wording.score(value)}" for word, value in told)
+
+
+def score_move(delta: DeltaDoc | None) -> str:
+    """The move of the mean, with its interval."""
+    if delta is None or delta["score"] is None:
+        return ""
+    return _with_interval(_signed(delta["score"]), delta["score_interval"], _signed)
+
+
+def cost(figures: FiguresDoc) -> str:
+    """In all, and of a trial in the mean."""
+    each = figures["cost_mean_usd"]
+    return wording.dollars(figures["cost_usd"]) + (f", {wording.dollars(each)} a trial" if each else "")
+
+
+def cost_move(delta: DeltaDoc | None) -> str:
+    """Of a trial in the mean: sums of more or fewer trials say nothing of each other."""
+    return _amount(delta and delta["cost_mean_usd"], wording.dollars, " a trial")
+
+
+def tokens(figures: FiguresDoc) -> str:
+    """In all, and of a trial in the mean."""
+    each = figures["tokens_mean"]
+    return wording.count(figures["total_tokens"]) + (f", {wording.mean_count(each)} a trial" if each else "")
+
+
+def tokens_move(delta: DeltaDoc | None) -> str:
+    """Of a trial in the mean."""
+    return _amount(delta and delta["tokens_mean"], wording.mean_count, " a trial")
+
+
+def latency(figures: FiguresDoc) -> str:
+    """The median and the 95th percentile."""
+    if figures["latency_p50_s"] is None:
+        return wording.UNKNOWN
+    return f"p50 {wording.seconds(figures['latency_p50_s'])}, p95 {wording.seconds(figures['latency_p95_s'])}"
+
+
+def latency_move(delta: DeltaDoc | None) -> str:
+    """Of the median and of the 95th percentile."""
+    if delta is None:
+        return ""
+    moves = [("p50", delta["latency_p50_s"]), ("p95", delta["latency_p95_s"])]
+    told = [f"{word} {amount}" for word, move in moves if (amount := _amount(move, wording.seconds))]
+    return ", ".join(told)
+
+
+def _with_interval(told: str, interval: Sequence[float] | None, tell: Callable[[float], str]) -> str:
+    if interval is None or interval[0] == interval[1]:
+        return told
+    return f"{told} ({tell(interval[0])} to {tell(interval[1])})"
+
+
+def _points(share: float, *, unit: bool = False) -> str:
+    number = wording.steps(round(share * 100)) or "\u00b10"
+    return f"{number} points" if unit else number
+
+
+def _signed(delta: float) -> str:
+    return wording.points(delta) or "\u00b10"
+
+
+def _amount(delta: float | None, tell: Callable[[float], str], unit: str = "") -> str:
+    if not delta:
+        return ""
+    return f"{'+' if delta > 0 else wording.MINUS}{tell(abs(delta))}{unit}"

@@ -1,0 +1,115 @@
+"""A difference of recordings as signed lines of plain text, not yet through any door."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.measures.values.json_values import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalgate.models.results.results_trajectory import BehaviourDoc, CallStepDoc, PartDoc
+
+NOTHING = "nothing"
+MOST_CHANGES = 3
+SHORT = 60
+_SIGNS = {"removed": "-", "added": "+"}
+_WHAT = {
+    "user": "what the user says in turn {}",
+    "words": "what the agent says in turn {}",
+    "answer": "the final answer",
+    "end": "how the recording ends",
+}
+
+
+class Line(NamedTuple):
+    """A line with its sign: `-` went, `+` came, empty stayed."""
+
+    sign: str
+    text: str
+
+
+def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[Line]]:
+    """Lines in groups: calls that stayed, equal ones in a row as one, and calls that differ."""
+    groups: list[list[Line]] = []
+    for is_kept, run in groupby(steps, key=_is_kept):
+        if is_kept:
+            groups.append(in_a_row("", [step["name"] for step in run]))
+        else:
+            groups.append([line for step in run for line in _brief(step)])
+    return groups
+
+
+def in_a_row(sign: str, texts: Iterable[str]) -> list[Line]:
+    """A line for each text; equal ones in a row are counted."""
+    counts = [(text, len(list(equal))) for text, equal in groupby(texts)]
+    return [Line(sign, f"{text} \u00d7{number}" if number > 1 else text) for text, number in counts]
+
+
+def _is_kept(step: CallStepDoc) -> bool:
+    return step["kind"] == "same" and not step.get("outcome")
+
+
+def _brief(step: CallStepDoc) -> Iterator[Line]:
+    name, outcome = step["name"], step.get("outcome")
+    if step["kind"] in _SIGNS:
+        yield Line(_SIGNS[step["kind"]], f"{name} {shorten(step['arguments'], 2 * SHORT)}")
+        return
+    for sign, side in (("-", "before"), ("+", "now")):
+        changes = [
+            f"{change['path'] or 'arguments'}: {shorten(value, SHORT) if value is not None else NOTHING}"
+            for change in step["changes"][:MOST_CHANGES]
+            for value in (change["before"] if side == "before" else change["now"],)
+        ]
+        left = len(step["changes"]) - len(changes) + step["changes_left"]
+        told = [*changes, *([f"\u2026 {left} more"] if left else [])]
+        ended = (outcome["before"] if side == "before" else outcome["now"]) if outcome else None
+        inside = ", ".join(told) or "\u2026"
+        yield Line(sign, f"{name}({inside}){f' -> {ended}' if ended else ''}")
+
+
+def departure(behaviour: BehaviourDoc) -> str:
+    """What the first difference is, as `call 2 in turn 1`; empty where there is none."""
+    first = behaviour["first"]
+    if first is None:
+        return ""
+    if first["what"] != "calls":
+        return _WHAT.get(first["what"], "something in turn {}").format(first["turn"])
+    if first["now"] is None:
+        return f"call {first['before']} of the baseline in turn {first['turn']}, which is missing"
+    new = ", which is new" if first["before"] is None else ""
+    return f"call {first['now']} in turn {first['turn']}{new}"
+
+
+def marked(parts: Sequence[PartDoc], most_kept: int) -> str:
+    """Both texts in one, `[-gone-]` and `{+come+}`; of what stayed only what is near a change."""
+    told = []
+    for index, part in enumerate(parts):
+        if part["kind"] == "gone":
+            told.append(f"[-{part['text']}-]")
+        elif part["kind"] == "come":
+            told.append(f"{{+{part['text']}+}}")
+        else:
+            told.append(_near(part["text"], most_kept, is_first=index == 0, is_last=index + 1 == len(parts)))
+    return "".join(told)
+
+
+def one_side(parts: Sequence[PartDoc], leave_out: str, most_kept: int) -> str:
+    """One of both texts: without the parts of the kind `leave_out`."""
+    return "".join(
+        _near(part["text"], most_kept, is_first=index == 0, is_last=index + 1 == len(parts))
+        if part["kind"] == "kept"
+        else part["text"]
+        for index, part in enumerate(parts)
+        if part["kind"] != leave_out
+    )
+
+
+def _near(text: str, most: int, *, is_first: bool, is_last: bool) -> str:
+    """The ends of a kept stretch that touch a change."""
+    head, tail = 0 if is_first else most, 0 if is_last else most
+    if len(text) <= head + tail + 1:
+        return text
+    return f"{text[:head]}\u2026{text[len(text) - tail :]}"

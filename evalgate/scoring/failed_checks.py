@@ -1,0 +1,55 @@
+"""Which checks cost a suite most: those to look at first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import fsum
+from typing import TYPE_CHECKING
+
+from evalgate.measures.numeric.means import DIGITS
+from evalgate.models.run.run_statistics import LostCheck
+from evalgate.models.run.trials import lost_and_often
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalgate.models.run.run import ScenarioResult
+
+MOST = 10
+"""Checks that are told of a suite and of a run."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    weights: Counter[float]
+    scenarios: set[int]
+    is_required: bool = False
+
+
+def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostCheck]:
+    """Every check of a suite that did not pass somewhere, by name and type, costliest first."""
+    found: dict[tuple[str, str], _Tally] = {}
+    for place, scenario in enumerate(scenarios):
+        for lost, often in lost_and_often(scenario.trials):
+            for each in lost:
+                tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
+                tally.weights[each.weight] += often
+                tally.scenarios.add(place)
+                tally.is_required |= each.required
+    return costliest(
+        LostCheck(
+            *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),
+            round(fsum(tally.weights.elements()), DIGITS),
+        )
+        for (name, kind), tally in found.items()
+    )
+
+
+def costliest(checks: Iterable[LostCheck]) -> list[LostCheck]:
+    """The costliest: by weight lost, then by how often they failed, then by name."""
+    return sorted(checks, key=_rank)[:MOST]
+
+
+def _rank(check: LostCheck) -> tuple[float, int, str, str, str]:
+    return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)

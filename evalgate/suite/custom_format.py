@@ -1,0 +1,32 @@
+"""A suite's own way to read somebody's JSON, ready to use: an expression for each field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.models.trace.trace import Role
+
+CUSTOM = "custom"
+"""The name of the format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """Compiled expressions by field name: of the run, of a message in it, of a tool call.
+
+    `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None where
+    the suite names neither.
+    """
+
+    records: Query | None
+    run: Mapping[str, Query]
+    message: Mapping[str, Query]
+    call: Mapping[str, Query]
+    calls: Query | None
+    roles: Mapping[str, Role]

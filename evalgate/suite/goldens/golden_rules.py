@@ -1,0 +1,134 @@
+"""From a golden as written to the golden itself, and to the rules that it is judged by."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from evalgate.evaluators.core.field_problems import Flaw
+from evalgate.models.goldens.regression_suite import PASSING_SCORE
+from evalgate.models.run.evaluation import CATEGORIES
+from evalgate.models.run.golden import Golden
+from evalgate.scoring.golden.levels import WARNING_THRESHOLD
+from evalgate.scoring.golden.memories import MEMORY_TOOLS
+from evalgate.scoring.golden.rules import GoldenRules, due
+from evalgate.scoring.golden.weights import CATEGORY, Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.evaluation import IssueCategory
+    from evalgate.suite.schema.golden_file import GoldenEntry, GoldenSettings
+
+DUE = ("required_memory_recall", "required_tool_usage", "required_refusal")
+
+
+def golden_of(entry: GoldenEntry) -> Golden:
+    """The golden that an entry writes down."""
+    return Golden(
+        id=entry.id,
+        title=entry.title,
+        description=entry.description,
+        conversation_id=entry.conversation_id,
+        intent=entry.intent,
+        primary_stance=entry.primary_stance,
+        secondary_stances=tuple(entry.secondary_stances),
+        required_memory_recall=tuple(entry.required_memory_recall),
+        required_tool_usage=tuple(entry.required_tool_usage),
+        required_refusal=tuple(entry.required_refusal),
+        user_messages=tuple(entry.user_messages),
+        golden_responses=tuple(entry.golden_responses),
+        tags=tuple(entry.tags),
+        creator=entry.creator,
+        version=entry.version,
+        created_at=_moment(entry.created_at),
+        updated_at=_moment(entry.updated_at),
+    )
+
+
+def rules_of(
+    golden: Golden, entry: GoldenEntry, settings: GoldenSettings, assertions: Sequence[Assertion]
+) -> tuple[GoldenRules, list[Flaw]]:
+    """The rules, what the entry does not say taken from its suite; and what is wrong with them."""
+    weights = Weights() if settings.weights is None else Weights(**settings.weights.model_dump())
+    passing = next((each for each in (entry.passing_score, settings.passing_score) if each is not None), None)
+    strict = settings.strict if entry.strict is None else entry.strict
+    passing = PASSING_SCORE if passing is None else passing
+    warning = settings.warning_threshold
+    assigned: dict[Dimension, list[Assertion]] = {}
+    for each in assertions:
+        if each.dimension is not None:
+            assigned.setdefault(each.dimension, []).append(each)
+    rules = GoldenRules(
+        golden,
+        weights,
+        passing,
+        min(passing, WARNING_THRESHOLD) if warning is None else warning,
+        _left_out(entry, settings),
+        strict,
+        MEMORY_TOOLS if settings.memory_tools is None else tuple(settings.memory_tools),
+        tuple(entry.turn_weights),
+        assigned,
+    )
+    return rules, list(_flaws(rules, len(entry.turn_weights), assertions))
+
+
+def settings_flaw(settings: GoldenSettings) -> Flaw | None:
+    """What is wrong with what a suite says of all its goldens."""
+    if settings.weights is not None:
+        flaw = Weights(**settings.weights.model_dump()).flaw
+        if flaw is not None:
+            hint = "what is not said keeps its default: say all that differ"
+            return Flaw(("weights",), flaw, hint)
+    passing = PASSING_SCORE if settings.passing_score is None else settings.passing_score
+    if settings.warning_threshold is not None and settings.warning_threshold > passing:
+        return Flaw(("warning_threshold",), "`warning_threshold` lies above `passing_score`")
+    return None
+
+
+def due_flaws(golden: Golden) -> Iterator[Flaw]:
+    """What is wrong with a golden in itself: its id, and turns that it does not have."""
+    if "*" in golden.id:
+        yield Flaw(("id",), "a golden is one conversation: its `id` has no `*`")
+    turns = max(len(golden.user_messages), len(golden.golden_responses))
+    for name in DUE:
+        for at, entry in enumerate(getattr(golden, name)):
+            turn = due(entry).turn
+            if turn is not None and turn >= turns:
+                yield Flaw((name, at), f"`{entry}` is due in turn {turn + 1} of {turns}")
+
+
+def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
+    """Dimensions that the golden, or else its suite, switches off."""
+    found: list[IssueCategory] = []
+    for category in CATEGORIES:
+        own, shared = (getattr(each, f"evaluate_{category}") for each in (entry, settings))
+        if (shared if own is None else own) is False:
+            found.append(category)
+    return frozenset(found)
+
+
+def _flaws(rules: GoldenRules, weighed: int, assertions: Sequence[Assertion]) -> Iterator[Flaw]:
+    golden, turns = rules.golden, rules.turns
+    yield from due_flaws(golden)
+    if not sum(rules.weights.of(name) for name in rules.dimensions):
+        yield Flaw(
+            (), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight"
+        )
+    if weighed > turns:
+        yield Flaw(("turn_weights",), f"{weighed} weights for {turns} turns")
+    if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):
+        yield Flaw(("turn_weights",), "the weights of the turns sum to 0")
+    for each in assertions:
+        if each.dimension is not None and CATEGORY[each.dimension] in rules.left_out:
+            message = f"`{each.name}` is assigned to `{each.dimension}`, which is not evaluated"
+            yield Flaw(("assertions",), message)
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,59 @@
+"""A golden as a suite would write it: what a store holds, a baseline keeps and an export says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.models.run.evaluation import CATEGORIES
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.run.golden import Golden
+    from evalgate.suite.diagnostics import Document
+
+
+@dataclass(slots=True)
+class StoredGoldens:
+    """The documents behind the entries of a suite's `goldens`, by number.
+
+    `thresholds` are the critical issues that regression suites allow, of which goldens came.
+    """
+
+    documents: dict[int, Sequence[Document]] = field(default_factory=dict)
+    thresholds: list[int] = field(default_factory=list)
+
+
+def written_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[str, Any]:
+    """What it says, without what is empty; with the passing score and the switches of a regression suite.
+
+    >>> from evalgate.models.run.golden import Golden
+    >>> written_golden(Golden("greeting", user_messages=("hi",)))
+    {'id': 'greeting', 'intent': 'other', 'primary_stance': 'helpful', 'user_messages': ['hi'], 'version': 1}
+    """
+    said: dict[str, Any] = {
+        "id": golden.id,
+        "conversation_id": golden.conversation_id,
+        "title": golden.title,
+        "description": golden.description,
+        "intent": golden.intent,
+        "primary_stance": golden.primary_stance,
+        "secondary_stances": list(golden.secondary_stances),
+        "required_memory_recall": list(golden.required_memory_recall),
+        "required_tool_usage": list(golden.required_tool_usage),
+        "required_refusal": list(golden.required_refusal),
+        "user_messages": list(golden.user_messages),
+        "golden_responses": list(golden.golden_responses),
+        "tags": list(golden.tags),
+        "creator": golden.creator,
+        "version": golden.version,
+        "created_at": golden.created_at and golden.created_at.isoformat(),
+        "updated_at": golden.updated_at and golden.updated_at.isoformat(),
+    }
+    told = {name: value for name, value in said.items() if value not in (None, "", [])}
+    if suite is not None:
+        told["passing_score"] = suite.passing_score
+        told |= {f"evaluate_{each}": False for each in CATEGORIES if not getattr(suite, f"evaluate_{each}")}
+    return told

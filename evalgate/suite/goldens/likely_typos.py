@@ -1,0 +1,44 @@
+"""Words of a golden that are allowed, for their lists are open, and yet look like a slip."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
+from evalgate.scoring.golden.rules import due
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalgate.evaluators.core.field_problems import Path
+    from evalgate.models.run.golden import Golden
+
+LIKE = 0.8
+_LISTS = {
+    "secondary_stances": STANCES,
+    "required_memory_recall": MEMORY_RECALLS,
+    "required_tool_usage": TOOL_USAGES,
+    "required_refusal": REFUSALS,
+}
+
+
+def doubtful(golden: Golden) -> Iterator[tuple[Path, str, str]]:
+    """Where a word stands that is near to a known one, what to say of it, and the known one."""
+    for name, word, known in (
+        ("intent", golden.intent, INTENTS),
+        ("primary_stance", golden.primary_stance, STANCES),
+    ):
+        if near := _near(word, known):
+            yield (name,), f"`{word}` is no known {name}", f"did you mean `{near}`?"
+    for name, known in _LISTS.items():
+        for at, written in enumerate(getattr(golden, name)):
+            word = due(written).word
+            if near := _near(word, known):
+                yield (name, at), f"`{word}` is no known word of `{name}`", f"did you mean `{near}`?"
+
+
+def _near(word: str, known: tuple[str, ...]) -> str | None:
+    if word in known:
+        return None
+    return next(iter(get_close_matches(word.casefold(), known, 1, LIKE)), None)

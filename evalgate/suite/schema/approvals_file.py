@@ -1,0 +1,76 @@
+"""What `evalgate-approvals.yaml` may say, and its approvals with their places."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalgate.declarations import BeforeValidator, Closed, Field
+from evalgate.models.approvals.approval import Approval
+from evalgate.suite.policy import Share, one_as_list
+from evalgate.suite.schema.days import Day
+from evalgate.suite.schema.suite_file import Id, Text
+
+if TYPE_CHECKING:
+    from evalgate.suite.diagnostics import Document, Mistakes
+
+MOST = 1_000
+Name = Annotated[str, Field(min_length=1, max_length=512)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Sentence = Annotated[Text, Field(min_length=1, max_length=1_000)]
+
+
+class LimitEntry(Closed):
+    """How bad it may get: the lowest score of the scenario that is approved."""
+
+    score: Share
+
+
+class ApprovalEntry(Closed):
+    """One approval as written: of a scenario, or of one check in it, or of one kind of change.
+
+    `until` is the last day on which it holds. `trace` is the sha256 of the recording that may fail, or
+    several.
+    """
+
+    suite: Name
+    scenario: Id
+    variant: Name | None = None
+    assertion: Name | None = None
+    change: Literal["broken", "regressed"] | None = None
+    limit: LimitEntry | None = None
+    reason: Sentence
+    who: Annotated[str, Field(min_length=1, max_length=200)]
+    until: Day
+    trace: Annotated[list[Sha256], BeforeValidator(one_as_list), Field(min_length=1)] | None = None
+
+
+class ApprovalsFile(Closed):
+    """`evalgate-approvals.yaml` as written."""
+
+    version: Literal[1] = 1
+    approvals: Annotated[list[ApprovalEntry], Field(max_length=MOST)]
+
+
+def parse_approvals(document: Document, mistakes: Mistakes) -> list[Approval]:
+    """The approvals of a loaded file, none where it has mistakes, which are kept."""
+    file = mistakes.read(document, ApprovalsFile)
+    if file is None:
+        return []
+    return [_approval(entry, document, number) for number, entry in enumerate(file.approvals)]
+
+
+def _approval(entry: ApprovalEntry, document: Document, number: int) -> Approval:
+    return Approval(
+        suite=entry.suite,
+        scenario=entry.scenario,
+        variant=entry.variant,
+        assertion=entry.assertion,
+        change=entry.change,
+        least_score=entry.limit.score if entry.limit is not None else None,
+        reason=entry.reason,
+        who=entry.who,
+        until=date.fromisoformat(entry.until),
+        traces=frozenset(entry.trace or ()),
+        location=document.at(("approvals", number)),
+    )

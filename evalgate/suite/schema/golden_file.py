@@ -1,0 +1,142 @@
+"""What a golden, and a suite about goldens, may say, as written: the source of their JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from evalgate.declarations import AfterValidator, Closed, Field, WithJsonSchema
+from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
+from evalgate.scoring.golden.weights import Weights
+from evalgate.suite.policy import Share
+from evalgate.suite.schema.suite_file import Assertions, Globs, Id, MatchEntry, Tag, Text, TrialsEntry
+
+MAX_TURNS = 1_000
+MAX_DUE = 200
+MAX_MESSAGE = 100_000
+_WEIGHTS = Weights()
+
+
+def _schema(known: tuple[str, ...], what: str) -> WithJsonSchema:
+    """An open list: known words are named in the schema, others are allowed."""
+    options = [{"enum": list(known)}, {"type": "string", "minLength": 1, "maxLength": 200}]
+    return WithJsonSchema({"anyOf": options, "description": what})
+
+
+Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+Intent = Annotated[Word, _schema(INTENTS, "What the user is after.")]
+Stance = Annotated[Word, _schema(STANCES, "How the agent should come across.")]
+Recall = Annotated[
+    Word, _schema(MEMORY_RECALLS, "A kind of memory, or a text to be remembered; `@2`: in turn 2.")
+]
+Usage = Annotated[Word, _schema(TOOL_USAGES, "How tools are used, or a tool to be called; `@2`: in turn 2.")]
+Refusal = Annotated[
+    Word, _schema(REFUSALS, "What is refused or allowed, or a phrase to refuse with; `@2`: in turn 2.")
+]
+Message = Annotated[str, Field(max_length=MAX_MESSAGE)]
+
+
+def _moment(text: str) -> str:
+    from datetime import UTC, datetime
+
+    moment = datetime.fromisoformat(text)
+    try:
+        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("no calendar has this moment") from None
+    return text
+
+
+Moment = Annotated[str, Field(max_length=40), AfterValidator(_moment)]
+
+
+class Evaluated(Closed):
+    """Which dimensions count. One that is not evaluated is left out of the score."""
+
+    evaluate_identity: bool | None = None
+    evaluate_memory: bool | None = None
+    evaluate_tools: bool | None = None
+    evaluate_tone: bool | None = None
+    evaluate_refusal: bool | None = None
+    evaluate_accuracy: bool | None = None
+    evaluate_completeness: bool | None = None
+
+
+class WeightsEntry(Closed):
+    """What each dimension weighs, 1 together; what is not said keeps its default."""
+
+    identity: Share = _WEIGHTS.identity
+    memory: Share = _WEIGHTS.memory
+    tools: Share = _WEIGHTS.tools
+    tone: Share = _WEIGHTS.tone
+    refusal: Share = _WEIGHTS.refusal
+    accuracy: Share = _WEIGHTS.accuracy
+    completeness: Share = _WEIGHTS.completeness
+
+
+class GoldenSettings(Evaluated):
+    """What a suite says of all its goldens.
+
+    `strict` demands the golden words; `memory_tools` are the tools that retrieve memories, with `*`.
+    """
+
+    weights: WeightsEntry | None = None
+    passing_score: Share | None = None
+    warning_threshold: Share | None = None
+    strict: bool = False
+    memory_tools: Annotated[list[Tag], Field(min_length=1, max_length=100)] | None = None
+
+
+class GoldenEntry(Evaluated):
+    """One golden conversation as written, and how its recordings are judged.
+
+    `turn_weights` says what each turn weighs; turns beyond them weigh 1.
+    """
+
+    id: Id
+    conversation_id: Id | None = None
+    title: Text = ""
+    description: Text = ""
+    intent: Intent = "other"
+    primary_stance: Stance = "helpful"
+    secondary_stances: Annotated[list[Stance], Field(max_length=50)] = Field(default_factory=list)
+    required_memory_recall: Annotated[list[Recall], Field(max_length=MAX_DUE)] = Field(default_factory=list)
+    required_tool_usage: Annotated[list[Usage], Field(max_length=MAX_DUE)] = Field(default_factory=list)
+    required_refusal: Annotated[list[Refusal], Field(max_length=MAX_DUE)] = Field(default_factory=list)
+    user_messages: Annotated[list[Message], Field(max_length=MAX_TURNS)] = Field(default_factory=list)
+    golden_responses: Annotated[list[Message], Field(max_length=MAX_TURNS)] = Field(default_factory=list)
+    tags: list[Tag] = Field(default_factory=list)
+    creator: Tag | None = None
+    version: Annotated[int, Field(ge=1)] = 1
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    match: MatchEntry | None = None
+    optional: bool = False
+    allow_errors: bool = False
+    trials: TrialsEntry = TrialsEntry.unsaid()
+    passing_score: Share | None = None
+    strict: bool | None = None
+    turn_weights: Annotated[list[Annotated[float, Field(ge=0, le=1e6)]], Field(max_length=MAX_TURNS)] = Field(
+        default_factory=list
+    )
+    assertions: Assertions = Field(default_factory=list)
+
+
+class GoldenFilesEntry(Closed):
+    """Goldens in files of their own, YAML, JSON or JSON lines, relative to the suite."""
+
+    file: Globs
+
+
+class StoreChoice(Closed):
+    """Goldens that an id, a tag or an intent names, or a regression suite that is stored."""
+
+    ids: list[Id] = Field(default_factory=list)
+    tags: list[Tag] = Field(default_factory=list)
+    intents: list[Tag] = Field(default_factory=list)
+    suite: Tag | None = None
+
+
+class GoldenStoreEntry(Closed):
+    """Goldens out of the store."""
+
+    store: StoreChoice

@@ -1,0 +1,233 @@
+"""What a project file and a suite file may say, as written: the source of their JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field
+from evalgate.models.comparison.weakening import OnWeakening
+from evalgate.models.trace.trace import MAX_ID_LENGTH
+from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, one_as_list
+from evalgate.suite.schema.custom_file import CustomEntry
+from evalgate.suite.schema.days import Day
+
+
+def _number_as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _no_other_kind_of_one(value: Any) -> Any:
+    """`true` and `1.0` equal 1 in Python; as text they are refused like any other version."""
+    return value if type(value) is int else str(value)
+
+
+Version = Annotated[Literal[1], BeforeValidator(_no_other_kind_of_one)]
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def _a_path(value: str) -> str:
+    if _URL.match(value):
+        raise ValueError("must be the path of a file")
+    return value
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def _seen(value: str) -> str:
+    """A name that is on a screen what it is: two that look the same are the same."""
+    if not value.isprintable():
+        from unicodedata import category
+
+        if not _UNSEEN.isdisjoint(map(category, value)):
+            from pydantic_core import PydanticCustomError
+
+            raise PydanticCustomError("unseen", "has characters that nobody can see")
+    return value
+
+
+Id = Annotated[
+    str,
+    BeforeValidator(_number_as_text),
+    Field(min_length=1, max_length=MAX_ID_LENGTH),
+    AfterValidator(_seen),
+]
+Text = Annotated[str, Field(max_length=10_000)]
+Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
+Globs = Annotated[
+    list[Annotated[str, Field(min_length=1)]], BeforeValidator(one_as_list), Field(min_length=1)
+]
+Tool = Annotated[str, Field(min_length=1, max_length=512)]
+MAX_NAME = 200
+"""Characters of a suite's name."""
+MAX_VARIANTS = 100
+MAX_PRICES = 1_000
+MAX_QUARANTINES = 200
+Price = Annotated[float, Field(ge=0, le=1e6)]
+Assertions = list[Any]
+"""Checked by the evaluators' own parser, which knows the short forms."""
+
+
+class MatchEntry(Closed):
+    """Which traces a scenario asks for; all that is given must hold."""
+
+    path: Annotated[str, Field(min_length=1)] | None = None
+    scenario_id: Id | None = None
+    tags: list[Tag] = Field(default_factory=list)
+    where: str | None = None
+
+
+class PassK(Closed):
+    """At least `k` of `of` trials pass."""
+
+    k: Annotated[int, Field(ge=1)]
+    of: Annotated[int, Field(ge=1)]
+
+
+class TrialsEntry(Closed):
+    """What a scenario demands of its trials together."""
+
+    min: Annotated[int, Field(ge=1)] = 1
+    min_pass_rate: Share | None = None
+    min_pass_k: PassK | None = None
+
+
+class PolicyEntry(Closed):
+    """A policy as written: what is not said comes from the project and then the defaults."""
+
+    fail_on: FailOnList | None = None
+    regression: RegressionPolicy | None = None
+    min_evaluated: Share | None = None
+    freshness: FreshnessPolicy | None = None
+    on_weakening: OnWeakening | None = None
+    critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
+
+
+class Defaults(Closed):
+    """What every scenario gets: assertions come first, the rest where nothing nearer says otherwise.
+
+    `traces` are relative to the project file.
+    """
+
+    assertions: Assertions = Field(default_factory=list)
+    traces: Globs | None = None
+    threshold: Share | None = None
+    format: str | None = None
+    custom: CustomEntry | None = None
+    scenario_from: str | None = None
+
+
+class SuiteDefaults(Closed):
+    """What every scenario of the suite gets."""
+
+    assertions: Assertions = Field(default_factory=list)
+
+
+class VariantEntry(Closed):
+    """One way the same scenarios were run: which traces are of it, and what it calls the scheduling tool.
+
+    `match` must hold beside the scenario's own. `tool` takes the place of the scenario's `expected_tool`, and
+    `action` narrows it to calls whose argument `action` has this value.
+    """
+
+    match: MatchEntry = MatchEntry.unsaid()
+    tool: Tool | None = None
+    action: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+
+
+VariantName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_seen)]
+Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIANTS)]
+
+
+class ScenarioEntry(Closed):
+    """One scenario as written.
+
+    `prompt` and `category` are for people. `expected_tool` asks for at least `min_calls` calls of a tool;
+    null asks for none. `variants` stand in for the suite's; empty: none.
+    """
+
+    id: Id
+    description: Text | None = None
+    prompt: Text | None = None
+    category: Tag | None = None
+    expected_tool: Tool | None = None
+    min_calls: Annotated[int, Field(ge=0)] | None = None
+    tags: list[Tag] = Field(default_factory=list)
+    match: MatchEntry | None = None
+    threshold: Share | None = None
+    optional: bool = False
+    allow_errors: bool = False
+    trials: TrialsEntry = TrialsEntry.unsaid()
+    variants: Variants | None = None
+    assertions: Assertions = Field(default_factory=list)
+
+
+class PriceEntry(Closed):
+    """What a model costs, in US dollars per million tokens.
+
+    `input` is for tokens that no cache is about; without `cache_read` or `cache_write` those cost the same.
+    """
+
+    input: Price
+    output: Price
+    cache_read: Price | None = None
+    cache_write: Price | None = None
+
+
+ModelName = Annotated[str, Field(min_length=1, max_length=512)]
+Prices = Annotated[dict[ModelName, PriceEntry | None], Field(max_length=MAX_PRICES)]
+
+
+class QuarantineEntry(Closed):
+    """Scenarios that are judged and shown but decide nothing, up to a day at most 90 days ahead.
+
+    `scenario` is an id, in which `*` stands for anything; without `variant` all of its variants are meant.
+    """
+
+    scenario: Id
+    variant: VariantName | None = None
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)]
+    until: Day
+    who: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+class SuiteFile(Closed):
+    """One suite as written; without `suite` the file's name is its name.
+
+    It has scenarios or goldens, or both. What goldens and `golden` may say is checked where a suite has any.
+    """
+
+    version: Version = 1
+    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_seen)] | None = None
+    description: Text | None = None
+    traces: Globs | None = None
+    format: str | None = None
+    custom: CustomEntry | None = None
+    scenario_from: str | None = None
+    threshold: Share | None = None
+    defaults: SuiteDefaults = SuiteDefaults.unsaid()
+    variants: Variants = Field(default_factory=dict)
+    scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)] = Field(default_factory=list)
+    goldens: Annotated[list[Any], Field(min_length=1)] = Field(default_factory=list)
+    golden: dict[str, Any] | None = None
+    quarantine: Annotated[list[QuarantineEntry], Field(max_length=MAX_QUARANTINES)] = Field(
+        default_factory=list
+    )
+    prices: Prices = Field(default_factory=dict)
+    policy: PolicyEntry = PolicyEntry.unsaid()
+
+
+class ProjectFile(Closed):
+    """`evalgate.yaml` as written. `store` is a path: a repository does not decide whom the gate talks to.
+
+    What `redact` may say is checked where a project has it.
+    """
+
+    version: Version
+    suites: Globs
+    defaults: Defaults = Defaults.unsaid()
+    store: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_a_path)] | None = None
+    prices: Prices = Field(default_factory=dict)
+    redact: Any = None
+    policy: PolicyEntry = PolicyEntry.unsaid()

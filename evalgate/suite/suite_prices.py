@@ -1,0 +1,48 @@
+"""The `prices` of a suite and its project: what models cost that no price list knows, or otherwise."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from evalgate.measures.prices import Rates
+from evalgate.measures.text.globs import matches_id
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.suite.schema.suite_file import PriceEntry
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrices:
+    """Prices by model, the nearest first; None says that a model's price is to stay unknown."""
+
+    entries: Sequence[tuple[str, Rates | None]] = ()
+
+    def find(self, model: str) -> tuple[bool, Rates | None]:
+        """Whether an entry speaks of the model, and what it says."""
+        found = next((entry for entry in self.entries if matches_id(entry[0], model)), None)
+        return (False, None) if found is None else (True, found[1])
+
+    @property
+    def label(self) -> str | None:
+        """A name that changes with the prices; None without any."""
+        if not self.entries:
+            return None
+        return f"prices {hashlib.sha256(repr(list(self.entries)).encode()).hexdigest()[:12]}"
+
+
+def own_prices(*tables: Mapping[str, PriceEntry | None]) -> OwnPrices:
+    """The prices of several files; the first that names a model wins."""
+    return OwnPrices([(model, _rates(entry)) for table in tables for model, entry in table.items()])
+
+
+def _rates(entry: PriceEntry | None) -> Rates | None:
+    """Cached tokens cost what others cost unless the entry says otherwise."""
+    if entry is None:
+        return None
+    given: Any = (entry.cache_read, entry.cache_write)
+    read, written = (entry.input if each is None else each for each in given)
+    return Rates(entry.input, entry.output, read, written)

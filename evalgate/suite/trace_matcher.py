@@ -1,0 +1,70 @@
+"""From what a suite says about traces to what decides whether a trace fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.evaluators.core.field_problems import Flaw, FlawedError, Path
+from evalgate.evaluators.kinds.run.jmespath import compile_query
+from evalgate.measures.text.globs import GlobError, path_pattern
+from evalgate.suite.models import Match, Variant
+from evalgate.suite.schema.suite_file import MatchEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.suite.diagnostics import Document, Mistakes
+    from evalgate.suite.schema.golden_file import GoldenEntry
+    from evalgate.suite.schema.suite_file import ScenarioEntry, VariantEntry
+
+
+class Matching:
+    """Compiles the expressions and patterns of one file; mistakes are kept with their place."""
+
+    def __init__(self, document: Document, mistakes: Mistakes) -> None:
+        self._document, self._mistakes = document, mistakes
+
+    def of_scenario(self, entry: ScenarioEntry | GoldenEntry, path: Path) -> Match:
+        """Without `match` the trace's id decides; a glob id names its scenarios by it in any case."""
+        match = entry.match
+        if match is None or match == MatchEntry.unsaid():
+            return Match(entry.id)
+        glob = entry.id if "*" in entry.id else None
+        return self._match(match, match.scenario_id or glob, (*path, "match"))
+
+    def variants(self, entries: Mapping[str, VariantEntry], path: Path) -> list[Variant]:
+        """The variants at `path`, in the order of the file."""
+        return [
+            Variant(
+                name,
+                self._match(entry.match, entry.match.scenario_id, (*path, name, "match")),
+                entry.tool,
+                entry.action,
+                self._document.at((*path, name)),
+            )
+            for name, entry in entries.items()
+        ]
+
+    def query(self, expression: str, path: Path) -> Query | None:
+        """A compiled expression, None with its mistake kept."""
+        try:
+            return compile_query(expression, str(path[-1]))
+        except FlawedError as error:
+            self._mistakes.add(self._document, Flaw(path, error.flaw.message))
+            return None
+
+    def _match(self, match: MatchEntry, scenario_id: str | None, at: Path) -> Match:
+        return Match(
+            scenario_id=scenario_id,
+            path=self._path_pattern(match.path, (*at, "path")) if match.path else None,
+            tags=frozenset(match.tags),
+            where=self.query(match.where, (*at, "where")) if match.where else None,
+        )
+
+    def _path_pattern(self, pattern: str, path: Path) -> Any:
+        try:
+            return path_pattern(pattern)
+        except GlobError as error:
+            self._mistakes.add(self._document, Flaw(path, str(error)))
+            return None

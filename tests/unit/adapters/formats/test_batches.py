@@ -1,0 +1,115 @@
+"""Batches: whatever their size, they hold what is read in one go."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import span_containers
+from hypothesis import given
+from hypothesis import strategies as some
+
+from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.open.batches import BatchedTraces
+from evalgate.adapters.formats.open.line_ranges import ends_in
+
+SMALL = TraceLimits(record_bytes=400)
+
+
+def native(words, scenario="a", **fields):
+    messages = [{"role": "user", "content": words}]
+    return json.dumps({"schema": "evalgate.trace/1", "scenario_id": scenario, "messages": messages, **fields})
+
+
+LINES = some.one_of(
+    some.builds(native, some.text(max_size=40), latency_seconds=some.sampled_from([1.5, 1.5, 2.5])),
+    some.just(native("long " * 100)),
+    some.sampled_from(["", "  ", "{", "[]", '"x"', native("x")[:-1] + ', "trace_id": "t", "trace_id": "u"}']),
+)
+FILES = some.lists(
+    some.tuples(some.lists(LINES, max_size=25), some.sampled_from(["\n", "\r\n"]), some.booleans()),
+    max_size=3,
+)
+
+
+def told(records):
+    """All that matters of records, in order."""
+    return [
+        (each.source, each.scenario_id, getattr(each, "reason", None), getattr(each, "warnings", None))
+        for each in records
+    ]
+
+
+def in_batches(source, patterns, size):
+    parts, records = [], []
+    files = source.found(patterns, ".")
+    for batch in source.batches(files, "auto", size):
+        opened = source.open_batch(batch, "auto")
+        records += opened
+        parts += opened.parts
+        assert source.parts(batch, "auto") == opened.parts or batch.stretch is not None
+    for batch in source.grouped(parts, size):
+        records += source.open_batch(batch, "auto")
+    return records
+
+
+@given(files=FILES, size=some.integers(1, 3_000))
+def test_batches_of_any_size_hold_what_the_files_hold(files, size):
+    with TemporaryDirectory() as folder:
+        for number, (lines, end, is_ended) in enumerate(files):
+            content = end.join(lines) + (end if is_ended else "")
+            (Path(folder) / f"{number}.jsonl").write_text(content, newline="")
+        source = BatchedTraces(Workspace(None, folder), SMALL)
+        whole = told(source.read(["*.jsonl"], "."))
+        assert told(in_batches(source, ["*.jsonl"], size)) == whole
+
+
+@given(lines=some.lists(LINES, min_size=1, max_size=20), size=some.integers(1, 3_000))
+def test_pieces_of_a_batch_hold_what_it_holds_down_to_one_line_each(lines, size):
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "x.jsonl").write_text("\n".join(lines))
+        source = BatchedTraces(Workspace(None, folder), SMALL)
+        whole = told(source.read(["*.jsonl"], "."))
+        smallest = []
+        waiting = list(source.batches(source.found(["*.jsonl"], "."), "auto", size))
+        while waiting:
+            batch = waiting.pop(0)
+            pieces = list(source.pieces(batch, "auto"))
+            if pieces == [batch]:
+                smallest.append(batch)
+            else:
+                waiting = pieces + waiting
+        assert told(record for batch in smallest for record in source.open_batch(batch, "auto")) == whole
+        assert all(batch.stretch is None or batch.stretch.lines == 1 for batch in smallest)
+
+
+def test_packed_lines_and_files_that_tell_one_trace_together_are_read_as_they_are(tmp_path):
+    lines = "\n".join(native(f"{number}") for number in range(20))
+    (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    for number, row in enumerate(span_containers.rows()):
+        span = span_containers.otlp_span(row)
+        (tmp_path / f"span-{number}.json").write_text(json.dumps(span_containers.envelope(span)))
+    source = BatchedTraces(Workspace(None, str(tmp_path)))
+    whole = told(source.read(["*"], "."))
+    assert len(whole) == 21
+    for size in (1, 500, 10**6):
+        assert told(in_batches(source, ["*"], size)) == whole
+
+
+def test_what_a_batch_read_is_counted_once_and_unpacked(tmp_path):
+    content = "\n".join(native(f"{number}") for number in range(20)).encode()
+    (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(content))
+    source = BatchedTraces(Workspace(None, str(tmp_path)))
+    (batch,) = source.batches(source.found(["*"], "."), "auto", 10**6)
+    opened = source.open_batch(batch, "auto")
+    assert len(list(opened)) == 20
+    assert opened.size == len(content)
+
+
+@given(some.lists(some.sampled_from([b"\n", b"\r\n", b"a", b"long " * 60, b"\n" * 300]), max_size=20))
+def test_every_end_of_a_line_is_counted_however_long_lines_are(pieces):
+    block = b"".join(pieces)
+    assert ends_in(block) == block.count(b"\n")

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import pytest
+from damage import damaged
+from hypothesis import given
+
+from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS, reader
+from evalgate.errors import TraceError
+
+
+def span(span_id, parent, data, begin, end, *, error=None, trace_id="trace_1"):
+    return {
+        "object": "trace.span",
+        "id": span_id,
+        "trace_id": trace_id,
+        "parent_id": parent,
+        "started_at": f"2026-11-20T22:41:{begin:02d}+00:00",
+        "ended_at": f"2026-11-20T22:41:{end:02d}+00:00",
+        "span_data": data,
+        "error": error,
+    }
+
+
+def usage(tokens_in, tokens_out, cached=0):
+    return {
+        "input_tokens": tokens_in,
+        "output_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
+        "input_tokens_details": {"cached_tokens": cached},
+        "output_tokens_details": {"reasoning_tokens": 0},
+    }
+
+
+def response(number, tokens):
+    return {"type": "response", "response_id": f"resp_{number}", "usage": tokens}
+
+
+def restated(kind, tokens):
+    return {"type": "custom", "name": kind, "data": {"sdk_span_type": kind, "usage": tokens}}
+
+
+def head(trace_id="trace_1", **fields):
+    return {
+        "object": "trace",
+        "id": trace_id,
+        "workflow_name": "Support",
+        "group_id": None,
+        "metadata": None,
+        **fields,
+    }
+
+
+TASK = usage(300, 30)
+SPANS = [
+    span("r1", "turn1", response(1, usage(100, 10, cached=64)), 1, 2),
+    span("h", "turn1", {"type": "handoff", "from_agent": "Router", "to_agent": "Clerk"}, 2, 2),
+    span("turn1", "router", restated("turn", usage(100, 10)), 1, 3),
+    span("router", "task", {"type": "agent", "name": "Router", "tools": []}, 1, 3),
+    span("r2", "turn2", response(2, usage(200, 20)), 3, 4),
+    span("f", "turn2", {"type": "function", "name": "find", "input": '{"q": "x"}', "output": "found"}, 5, 7),
+    span("turn2", "clerk", restated("turn", usage(200, 20)), 3, 8),
+    span("clerk", "task", {"type": "agent", "name": "Clerk", "tools": ["find"]}, 3, 9),
+    span("task", None, restated("task", TASK), 0, 10),
+]
+WHOLE = [*SPANS, head()]
+
+
+def build(documents):
+    (record,) = reader.split(documents)
+    return reader.build(record)
+
+
+@pytest.mark.parametrize(
+    "document", [{**head(), "spans": SPANS}, {"trace": head(), "spans": SPANS}, {"data": WHOLE}]
+)
+def test_a_trace_may_hold_its_spans_or_lie_beside_them(document):
+    assert OPENAI_AGENTS.claims(document)
+    assert build([document]) == build(WHOLE)
+
+
+def test_usage_that_turns_and_tasks_repeat_is_counted_once():
+    trace = build(WHOLE)
+    assert trace.usage["total_tokens"] == 330
+    assert trace.usage["cache_read_input_tokens"] == 64
+    assert [(call["response_id"], call["duration_ms"]) for call in trace.llm_calls] == [
+        ("resp_1", 1000),
+        ("resp_2", 1000),
+    ]
+    assert not [warning for warning in trace.warnings if warning["code"] == "total_mismatch"]
+
+
+def test_a_task_that_says_another_total_is_told():
+    documents = [*SPANS[:-1], span("task", None, restated("task", usage(700, 30)), 0, 10)]
+    codes = [warning["code"] for warning in build(documents).warnings]
+    assert "total_mismatch" in codes
+
+
+def test_tools_are_calls_and_handoffs_are_none():
+    (call,) = build(WHOLE).tool_calls
+    assert (call["name"], call["arguments"], call["result"]) == ("find", {"q": "x"}, "found")
+    assert (call["duration_ms"], call["agent"], call["status"]) == (2000, "Clerk", "ok")
+
+
+def test_what_was_said_is_not_in_these_spans_and_a_reader_is_told():
+    trace = build(WHOLE)
+    assert trace.response["content"] is None
+    assert "content_not_captured" in [warning["code"] for warning in trace.warnings]
+
+
+def test_messages_of_generations_are_read_where_they_stand():
+    data = {
+        "type": "generation",
+        "model": "gpt-5",
+        "input": [{"role": "user", "content": "Hi"}],
+        "output": [{"role": "assistant", "content": "Hello!"}],
+        "usage": {"input_tokens": 5, "output_tokens": 2},
+    }
+    trace = build([span("g", None, data, 1, 2)])
+    assert [(m["role"], m["content"]) for m in trace.messages] == [("user", "Hi"), ("assistant", "Hello!")]
+    assert (trace.model, trace.usage["total_tokens"]) == ("gpt-5", 7)
+
+
+def test_a_failed_tool_is_an_error_and_says_why():
+    error = {"message": "Error running tool", "data": {"tool_name": "find"}}
+    (call,) = build([span("f", None, SPANS[5]["span_data"], 1, 2, error=error)]).tool_calls
+    assert call["status"] == "error"
+    assert call["error"]["message"] == "Error running tool"
+
+
+def test_the_trace_names_workflow_group_and_scenario():
+    trace = build(
+        [head(group_id="chat-7", metadata={"evalgate.scenario.id": "refund", "tier": "gold"}), *SPANS]
+    )
+    assert (trace.trace_id, trace.name, trace.conversation_id) == ("trace_1", "Support", "chat-7")
+    assert (trace.scenario_id, trace.metadata["tier"]) == ("refund", "gold")
+    assert trace.latency["total_ms"] is not None
+
+
+def test_spans_of_several_traces_are_parted_and_the_order_of_lines_is_nothing():
+    other = [span("o", None, response(9, usage(1, 1)), 1, 2, trace_id="trace_2"), head("trace_2")]
+    one, two = reader.split([other[0], *reversed(WHOLE), other[1]])
+    assert reader.build(one).trace_id == "trace_2"
+    assert reader.build(two) == build(WHOLE)
+
+
+@pytest.mark.parametrize("documents", [[WHOLE], [{"data": WHOLE}]], ids=["a list", "what the exporter sends"])
+def test_one_document_reads_as_lines(documents):
+    assert OPENAI_AGENTS.claims(documents[0])
+    assert build(documents) == build(WHOLE)
+
+
+def test_a_trace_without_spans_is_refused():
+    with pytest.raises(TraceError, match="the trace has no spans"):
+        build([head()])
+
+
+def test_errors_name_the_span_and_its_field():
+    with pytest.raises(TraceError, match=r"spans\[0\]\.started_at"):
+        build([{**SPANS[0], "started_at": "soon"}])
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], {}, {"object": "trace"}, {"object": "trace.span", "span_data": 1}]
+)
+def test_other_values_are_not_claimed(value):
+    assert not OPENAI_AGENTS.claims(value)
+
+
+def test_every_line_is_claimed():
+    assert all(OPENAI_AGENTS.claims(line) for line in WHOLE)
+
+
+@given(damaged([head(metadata={"evalgate.trial": 1}), *SPANS]))
+def test_damage_is_a_trace_or_a_reason(documents):
+    for record in reader.split(documents):
+        reader.identify(record)
+        try:
+            reader.build(record)
+        except TraceError as error:
+            assert "\n" not in str(error)

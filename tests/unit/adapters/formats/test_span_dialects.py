@@ -1,0 +1,747 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from span_builders import agent, answers, asks, chat, said, span, tool, weather_run
+
+from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.adapters.formats.spans.assemble import build
+from evalgate.adapters.formats.spans.dialects import facts_of
+from evalgate.adapters.formats.spans.span import Event
+from evalgate.errors import TraceError
+
+OPENINFERENCE = "openinference.span.kind"
+
+
+def facts(name="x", events=(), scope=None, failed=False, **attributes):
+    return facts_of(span(name, attributes=attributes, events=list(events), scope=scope, failed=failed))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "kind"),
+    [
+        ({"gen_ai.operation.name": "chat"}, "inference"),
+        ({"gen_ai.operation.name": "generate_content"}, "inference"),
+        ({"gen_ai.operation.name": "text_completion"}, "inference"),
+        ({"gen_ai.operation.name": "call_llm"}, "inference"),
+        ({"gen_ai.operation.name": "execute_tool"}, "tool"),
+        ({"gen_ai.operation.name": "invoke_agent"}, "agent"),
+        ({"gen_ai.operation.name": "invoke_workflow"}, "agent"),
+        ({"gen_ai.operation.name": "create_agent"}, "other"),
+        ({"gen_ai.operation.name": "agent_handoff"}, "other"),
+        ({"gen_ai.operation.name": "handoff"}, "other"),
+        ({"gen_ai.operation.name": "embeddings"}, "excluded"),
+        ({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "(merged tools)"}, "other"),
+        ({"gen_ai.tool.name": "f", "gen_ai.tool.call.id": "c"}, "tool"),
+        ({"gen_ai.tool.name": "f", "mcp.method.name": "tools/call"}, "tool"),
+        ({"gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 3}, "inference"),
+        ({"gen_ai.request.model": "m"}, "other"),
+        ({OPENINFERENCE: "LLM"}, "inference"),
+        ({OPENINFERENCE: "TOOL"}, "tool"),
+        ({OPENINFERENCE: "AGENT"}, "agent"),
+        ({OPENINFERENCE: "CHAIN"}, "other"),
+        ({OPENINFERENCE: "RETRIEVER"}, "other"),
+        ({OPENINFERENCE: "EVALUATOR"}, "excluded"),
+        ({"traceloop.span.kind": "workflow"}, "agent"),
+        ({"traceloop.span.kind": "tool"}, "tool"),
+        ({"traceloop.span.kind": "task"}, "other"),
+        ({"llm.request.type": "chat"}, "inference"),
+        ({"ai.operationId": "ai.generateText.doGenerate"}, "inference"),
+        ({"ai.operationId": "ai.streamText"}, "inference"),
+        ({"ai.operationId": "ai.toolCall"}, "tool"),
+        ({"ai.operationId": "ai.embed"}, "excluded"),
+        ({"gcp.vertex.agent.llm_request": '{"model": "m"}'}, "inference"),
+        ({"gcp.vertex.agent.llm_request": "{}"}, "other"),
+        ({"agent_name": "a", "final_result": "x", "gen_ai.request.model": "m"}, "agent"),
+        ({"evalgate.role": "judge", OPENINFERENCE: "LLM"}, "excluded"),
+        ({"http.method": "GET"}, "other"),
+        ({}, "other"),
+    ],
+)
+def test_what_a_span_stands_for(attributes, kind):
+    assert facts(**attributes).kind == kind
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 4},
+        {"gen_ai.usage.input_tokens": "30", "gen_ai.usage.output_tokens": 4.0},
+        {"gen_ai.usage.prompt_tokens": 30, "gen_ai.usage.completion_tokens": 4},
+        {"llm.token_count.prompt": 30, "llm.token_count.completion": 4, "llm.token_count.total": 34},
+        {"ai.operationId": "ai.generateText", "ai.usage.promptTokens": 30, "ai.usage.completionTokens": 4},
+        {"ai.operationId": "ai.generateText", "ai.usage.inputTokens": 30, "ai.usage.outputTokens": 4},
+    ],
+)
+def test_tokens_in_all_spellings(attributes):
+    usage = facts(**attributes).usage
+    assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (30, 4, 34)
+
+
+@pytest.mark.parametrize(
+    ("key", "field"),
+    [
+        ("gen_ai.usage.cache_read.input_tokens", "cache_read_input_tokens"),
+        ("gen_ai.usage.cache_read_input_tokens", "cache_read_input_tokens"),
+        ("llm.token_count.prompt_details.cache_read", "cache_read_input_tokens"),
+        ("gen_ai.usage.cache_creation.input_tokens", "cache_write_input_tokens"),
+        ("gen_ai.usage.cache_write.input_tokens", "cache_write_input_tokens"),
+        ("llm.token_count.prompt_details.cache_write", "cache_write_input_tokens"),
+        ("gen_ai.usage.reasoning.output_tokens", "reasoning_output_tokens"),
+        ("gen_ai.usage.reasoning_tokens", "reasoning_output_tokens"),
+        ("llm.token_count.completion_details.reasoning", "reasoning_output_tokens"),
+    ],
+)
+def test_details_of_tokens_in_all_spellings(key, field):
+    both = {"gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 9}
+    both |= {"llm.token_count.prompt": 30, "llm.token_count.completion": 9}
+    assert facts(**both, **{key: 7}).usage[field] == 7
+
+
+@pytest.mark.parametrize("value", [-1, "many", True, 1.5, [3]])
+def test_tokens_that_are_none_are_an_error(value):
+    with pytest.raises(FieldError, match=r"attributes\.gen_ai\.usage\.input_tokens"):
+        facts(**{"gen_ai.usage.input_tokens": value})
+
+
+def test_the_model_that_answered_comes_before_the_one_that_was_asked_for():
+    told = facts(
+        **{"gen_ai.request.model": "gpt", "gen_ai.response.model": "gpt-2024", "llm.model_name": "other"}
+    )
+    assert told.model == "gpt-2024"
+
+
+def test_a_kit_that_names_itself_as_the_provider_is_none():
+    assert facts(**{"gen_ai.system": "gcp.vertex.agent", "llm.provider": "google"}).provider == "google"
+
+
+def test_messages_may_be_text_or_structure():
+    listed = [said("user", "hi")]
+    for value in (listed, json.dumps(listed)):
+        told = facts(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": value})
+        assert [(one.role, one.content) for one in told.input] == [("user", "hi")]
+
+
+def test_messages_in_another_frameworks_shape_are_read_too():
+    value = json.dumps([{"role": "user", "content": "hi"}])
+    assert facts(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": value}).input[0].content == "hi"
+
+
+def test_messages_that_a_tracer_cut_are_told():
+    trace = build([chat(0, 900, (1, 1), **{"gen_ai.input.messages": '[{"role": "user", "parts": [{"type'})])
+    assert [warning["code"] for warning in trace.warnings] == ["content_unreadable", "content_not_captured"]
+
+
+def test_parts_that_are_no_text_are_placeholders():
+    parts = [
+        {"type": "blob", "modality": "image", "mime_type": "image/png", "content": "AAAA"},
+        {"type": "uri"},
+    ]
+    [one] = facts(
+        **{"gen_ai.operation.name": "chat", "gen_ai.input.messages": [said("user", "look", *parts)]}
+    ).input
+    assert one.content == "look"
+    assert one.parts == [{"type": "text", "text": "look"}, {"type": "blob"}, {"type": "uri"}]
+    assert "AAAA" not in str(one)
+
+
+def test_reasoning_and_server_tools_are_parts_of_their_own():
+    parts = [
+        {"type": "reasoning", "content": "hmm"},
+        {
+            "type": "server_tool_call",
+            "id": "s1",
+            "name": "web",
+            "server_tool_call": {"type": "web", "query": "q"},
+        },
+        {"type": "server_tool_call_response", "id": "s1", "server_tool_call_response": "found"},
+        "Here.",
+    ]
+    trace = build([chat(0, 900, (1, 1), [said("user", "?")], [said("assistant", *parts)])])
+    [call] = trace.tool_calls
+    assert (call["name"], call["arguments"], call["result"]) == ("web", {"query": "q"}, "found")
+    assert trace.messages[1]["reasoning"] == "hmm"
+    assert trace.response["content"] == "Here."
+
+
+def test_alternatives_are_not_said_one_after_the_other():
+    both = [said("assistant", "one", finish="stop"), said("assistant", "two", finish="stop")]
+    assert build([chat(0, 900, (1, 1), [said("user", "?")], both)]).response["content"] == "one"
+
+
+def test_a_role_nobody_knows_is_the_models_in_an_output():
+    trace = build([chat(0, 900, (1, 1), [said("user", "?")], [said("unknown", asks("f", "c"))])])
+    assert trace.messages[1]["role"] == "assistant"
+
+
+def test_instructions_beside_the_messages_are_the_systems():
+    told = {"gen_ai.system_instructions": json.dumps([{"type": "text", "content": "Be brief."}])}
+    trace = build([chat(0, 900, (1, 1), [said("user", "?")], [said("assistant", "!")], **told)])
+    assert trace.messages[0]["role"] == "system"
+    assert trace.system_instructions == "Be brief."
+
+
+def body(name, **fields):
+    return Event(f"gen_ai.{name}", None, {"gen_ai.system": "openai"}, fields)
+
+
+def test_messages_in_events_one_each():
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+    events = [
+        body("system.message", content="Be brief."),
+        body("user.message", content="hi"),
+        body("assistant.message", tool_calls=[call]),
+        body("tool.message", content="done", id="c1"),
+        body("choice", index=0, finish_reason="stop", message={"role": "assistant", "content": "bye"}),
+        body("choice", index=1, finish_reason="stop", message={"role": "assistant", "content": "adieu"}),
+    ]
+    request = chat(0, 900, (1, 1))
+    request.events = events
+    trace = build([request])
+    assert [message["role"] for message in trace.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert [(call["id"], call["arguments"], call["result"]) for call in trace.tool_calls] == [
+        ("c1", {"x": 1}, "done")
+    ]
+    assert trace.response == {"content": "bye", "finish_reason": "stop", "message_index": 4}
+
+
+def test_choices_of_anthropic_are_blocks_of_one_message():
+    def block(number, **fields):
+        return Event(
+            "gen_ai.choice", None, {"gen_ai.provider.name": "anthropic"}, {"index": number, **fields}
+        )
+
+    call = {"id": "c1", "function": {"name": "f", "arguments": {"x": 1}}}
+    told = facts(
+        events=[block(0, message={"content": "Let me see."}), block(1, message={}, tool_calls=[call])]
+    )
+    [one] = told.output
+    assert (one.content, [asked.name for asked in one.calls]) == ("Let me see.", ["f"])
+
+
+def test_events_without_content_are_no_messages():
+    told = facts(events=[body("user.message"), body("choice", index=0, finish_reason="stop", message={})])
+    assert (told.kind, told.input, told.output, told.finish_reason) == ("inference", None, None, "stop")
+
+
+def test_content_that_a_kit_leaves_out_of_its_events_is_not_what_was_said():
+    elided = [body("system.message", content="<elided>"), body("user.message", content="<elided>")]
+    told = facts(events=[*elided, body("choice", index=0, content="<elided>", finish_reason="STOP")])
+    assert (told.input, told.output, told.finish_reason) == (None, None, "STOP")
+
+
+def test_details_of_a_request_in_one_event():
+    details = {
+        "gen_ai.input.messages": [said("user", "hi")],
+        "gen_ai.output.messages": [said("assistant", "yo")],
+    }
+    told = facts(events=[Event("gen_ai.client.inference.operation.details", 1, details)])
+    assert (told.input[0].content, told.output[0].content) == ("hi", "yo")
+
+
+def test_flattened_messages_of_openllmetry():
+    told = facts(
+        **{
+            "llm.request.type": "chat",
+            "gen_ai.prompt.0.role": "system",
+            "gen_ai.prompt.0.content": "Be brief.",
+            "gen_ai.prompt.10.role": "tool",
+            "gen_ai.prompt.10.content": "done",
+            "gen_ai.prompt.10.tool_call_id": "c1",
+            "gen_ai.prompt.2.role": "assistant",
+            "gen_ai.prompt.2.tool_calls.0.id": "c1",
+            "gen_ai.prompt.2.tool_calls.0.name": "f",
+            "gen_ai.prompt.2.tool_calls.0.arguments": "{}",
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": "bye",
+            "gen_ai.completion.0.finish_reason": "stop",
+        }
+    )
+    assert [one.role for one in told.input] == ["system", "assistant", "tool"]
+    assert told.input[1].calls[0].id == told.input[2].answers[0].id == "c1"
+    assert (told.output[0].content, told.finish_reason) == ("bye", "stop")
+
+
+def test_flattened_messages_of_openinference():
+    prefix = "llm.output_messages.0.message."
+    told = facts(
+        **{
+            OPENINFERENCE: "LLM",
+            "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.contents.0.message_content.type": "text",
+            "llm.input_messages.0.message.contents.0.message_content.text": "look",
+            "llm.input_messages.0.message.contents.1.message_content.type": "image",
+            "llm.input_messages.0.message.contents.1.message_content.image.image.url": "data:AAAA",
+            f"{prefix}role": "model",
+            f"{prefix}content": "I look.",
+            f"{prefix}tool_calls.0.tool_call.id": "c1",
+            f"{prefix}tool_calls.0.tool_call.function.name": "f",
+            f"{prefix}tool_calls.0.tool_call.function.arguments": '{"x": 1}',
+        }
+    )
+    assert told.input[0].parts == [{"type": "text", "text": "look"}, {"type": "image"}]
+    assert (told.output[0].role, told.output[0].content, told.output[0].calls[0].name) == (
+        "assistant",
+        "I look.",
+        "f",
+    )
+
+
+def test_blocks_that_openinference_tells_one_by_one_are_one_message():
+    prefix = "llm.output_messages."
+    told = facts(
+        **{
+            OPENINFERENCE: "AGENT",
+            f"{prefix}0.message.contents.0.message_content.type": "reasoning",
+            f"{prefix}0.message.contents.0.message_content.text": "hmm",
+            f"{prefix}1.message.content.0": "I ask two.",
+            f"{prefix}2.message.tool_calls.0.tool_call.function.name": "f",
+            f"{prefix}3.message.tool_calls.0.tool_call.function.name": "g",
+        }
+    )
+    assert [(one.reasoning, one.content, len(one.calls)) for one in told.output] == [
+        ("hmm", "I ask two.", 0),
+        (None, None, 2),
+    ]
+
+
+def test_a_shown_list_of_calls_is_calls():
+    text = "Calling tools:\n[{'id': 'call_1', 'type': 'function', 'function': {'name': 'web', 'arguments': {'q': 1}}}]"
+    told = facts(
+        **{
+            OPENINFERENCE: "LLM",
+            "llm.input_messages.0.message.role": "assistant",
+            "llm.input_messages.0.message.content": "I search.",
+            "llm.input_messages.1.message.role": "tool-call",
+            "llm.input_messages.1.message.content": text,
+            "llm.input_messages.2.message.role": "tool-response",
+            "llm.input_messages.2.message.content": "found",
+        }
+    )
+    assert [(one.role, [asked.name for asked in one.calls]) for one in told.input] == [
+        ("assistant", ["web"]),
+        ("tool", []),
+    ]
+    assert told.input[0].calls[0].arguments == {"q": 1}
+
+
+def test_arguments_of_a_tool_whose_parameters_are_its_schema_stand_in_the_input():
+    told = facts(
+        **{
+            OPENINFERENCE: "TOOL",
+            "tool.name": "final_answer",
+            "tool.parameters": '{"answer": {"type": "any"}, "note": {"type": "string"}}',
+            "input.value": '{"args": ["42"], "sanitize_inputs_outputs": false, "kwargs": {"note": "n"}}',
+            "output.value": "42",
+        }
+    )
+    assert (told.tool_name, told.arguments, told.result) == (
+        "final_answer",
+        {"answer": "42", "note": "n"},
+        "42",
+    )
+
+
+def test_a_tool_of_googles_kit():
+    told = facts(
+        **{
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "f",
+            "gcp.vertex.agent.tool_call_args": '{"x": 1}',
+            "gcp.vertex.agent.tool_response": '{"ok": true}',
+        }
+    )
+    assert (told.arguments, told.result) == ('{"x": 1}', '{"ok": true}')
+
+
+def test_a_request_of_googles_kit():
+    request = {
+        "model": "gemini",
+        "config": {"system_instruction": "Be brief."},
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+    }
+    response = {
+        "content": {"role": "model", "parts": [{"text": "yo"}]},
+        "finish_reason": "STOP",
+        "usage_metadata": {"prompt_token_count": 9, "candidates_token_count": 2, "total_token_count": 11},
+    }
+    told = facts(
+        **{
+            "gen_ai.request.model": "gemini",
+            "gcp.vertex.agent.llm_request": json.dumps(request),
+            "gcp.vertex.agent.llm_response": json.dumps(response),
+        }
+    )
+    assert [one.role for one in told.input] == ["system", "user"]
+    assert (told.output[0].content, told.usage["total_tokens"], told.finish_reason) == ("yo", 11, "STOP")
+
+
+def test_a_tool_of_googles_kit_without_content_tells_neither_arguments_nor_result():
+    run = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
+    names = ("gcp.vertex.agent.tool_call_args", "gcp.vertex.agent.tool_response")
+    told = facts(**run, **dict.fromkeys(names, "{}"))
+    assert (told.arguments, told.result) == (None, None)
+    told = facts(**run, **dict(zip(names, ("{}", '{"result": null}'), strict=True)))
+    assert (told.arguments, told.result) == ("{}", '{"result": null}')
+
+
+def claude(name, **attributes):
+    return facts_of(span(f"claude_code.{name}", attributes=attributes))
+
+
+def test_a_request_of_claude_code_counts_its_cache_as_input():
+    counts = {"input_tokens": 8, "output_tokens": 40, "cache_read_tokens": 900, "cache_creation_tokens": 100}
+    told = claude("llm_request", model="claude-x", request_id="r1", success=True, **counts)
+    assert (told.kind, told.model, told.response_id, told.error_type) == ("inference", "claude-x", "r1", None)
+    usage = told.usage
+    assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (1008, 40, 1048)
+    assert (usage["cache_read_input_tokens"], usage["cache_write_input_tokens"]) == (900, 100)
+    assert claude("llm_request", model="claude-x", cache_read_tokens=5).usage is None
+
+
+@pytest.mark.parametrize(("prompt", "said_by_user"), [("List it.", ["List it."]), ("<REDACTED>", None)])
+def test_an_interaction_of_claude_code_is_an_agents_run(prompt, said_by_user):
+    told = claude("interaction", user_prompt=prompt)
+    assert (told.kind, told.framework) == ("agent", "claude-code")
+    assert (told.input and [one.content for one in told.input]) == said_by_user
+
+
+def test_a_tool_of_claude_code_tells_what_the_user_let_it_tell():
+    output = Event("tool.output", 1, {"output": "a b"})
+    told = facts_of(
+        span(
+            "claude_code.tool",
+            attributes={"tool_name": "Bash", "tool_use_id": "t1", "full_command": "ls"},
+            events=[output],
+        )
+    )
+    assert (told.kind, told.tool_name, told.tool_call_id) == ("tool", "Bash", "t1")
+    assert (told.arguments, told.result) == ({"command": "ls"}, "a b")
+    assert claude("tool", tool_name="Task").arguments is None
+    assert claude("tool.blocked_on_user", decision="accept").kind == "other"
+
+
+def test_what_other_agents_did_is_no_word_of_the_user():
+    words = ("Refund it.", "For context:\n[clerk] called tool `hand_over` with {}", "Please.")
+    contents = [{"role": "user", "parts": [{"text": word}]} for word in words]
+    told = facts(**{"gcp.vertex.agent.llm_request": json.dumps({"contents": contents})})
+    assert [one.role for one in told.input] == ["user", "system", "user"]
+
+
+def test_a_request_and_a_tool_in_the_words_of_any_agent():
+    request = {"gen_ai.operation.name": "call_llm", "gen_ai.request.model": "m"}
+    costs = {"gen_ai.usage.input_cost": 0.001, "gen_ai.usage.output_cost": 0.002}
+    asked = facts(**request, **costs, **{"gen_ai.output": '[{"tool.name": "f", "tool.args": "{}"}]'})
+    assert ([(one.name, one.arguments) for one in asked.output[0].calls], asked.cost_usd) == (
+        [("f", "{}")],
+        0.003,
+    )
+    part = facts(**request, **{"gen_ai.output": '{"steps": []}', "gen_ai.usage.input_cost": 0.001})
+    assert (part.output[0].content, part.cost_usd) == ('{"steps": []}', None)
+    run = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "gen_ai.tool.args": '{"x": 1}'}
+    told = facts(**run, **{"gen_ai.output": "done"})
+    assert (told.arguments, told.result) == ('{"x": 1}', "done")
+
+
+def test_a_tool_of_langchains_callbacks():
+    told = facts(
+        **{
+            "traceloop.span.kind": "tool",
+            "traceloop.entity.name": "web",
+            "traceloop.entity.input": '{"input_str": "{\'q\': 1}", "tags": [], "inputs": {"q": 1}}',
+            "traceloop.entity.output": '{"output": "found", "kwargs": {}}',
+        }
+    )
+    assert (told.tool_name, told.arguments, told.result) == ("web", {"q": 1}, "found")
+
+
+def test_steps_of_vercel_are_requests_and_their_wrapper_is_not():
+    def step(start, answered, parent, **more):
+        told = {
+            "ai.operationId": "ai.generateText.doGenerate",
+            "ai.model.id": "gpt",
+            "ai.usage.inputTokens": 10,
+            "ai.usage.outputTokens": 2,
+            "ai.prompt.messages": json.dumps([{"role": "user", "content": [{"type": "text", "text": "hi"}]}]),
+            **answered,
+        }
+        return span("ai.generateText.doGenerate", start, start + 100, parent=parent, attributes=told, **more)
+
+    whole = {"ai.operationId": "ai.generateText", "ai.usage.inputTokens": 20, "ai.usage.outputTokens": 4}
+    root = span(
+        "ai.generateText", 0, 900, attributes={**whole, "ai.model.id": "gpt", "ai.telemetry.metadata.k": "v"}
+    )
+    calls = json.dumps([{"toolCallId": "c1", "toolName": "f", "input": '{"x": 1}'}])
+    run = {
+        "ai.operationId": "ai.toolCall",
+        "ai.toolCall.name": "f",
+        "ai.toolCall.id": "c1",
+        "ai.toolCall.result": "3",
+    }
+    trace = build(
+        [
+            root,
+            step(10, {"ai.response.toolCalls": calls}, root),
+            span("ai.toolCall", 200, 300, parent=root, attributes=run),
+            step(400, {"ai.response.text": "bye", "ai.response.finishReason": "stop"}, root),
+        ]
+    )
+    assert (len(trace.llm_calls), trace.usage["total_tokens"]) == (2, 24)
+    assert [(call["arguments"], call["result"]) for call in trace.tool_calls] == [({"x": 1}, "3")]
+    assert trace.response["content"] == "bye"
+    assert trace.metadata == {"k": "v"}
+
+
+def test_an_agent_of_pydantic_ai_tells_its_whole_conversation_and_its_result():
+    whole = [
+        said("user", "city?"),
+        said("assistant", asks("final_result", "c1", city="Paris")),
+        said("user", answers("Final result processed.", "c1", key="result")),
+    ]
+    root = span(
+        "agent run",
+        attributes={
+            "agent_name": "finder",
+            "pydantic_ai.all_messages": json.dumps(whole),
+            "final_result": '{"city": "Paris"}',
+            "gen_ai.usage.input_tokens": 7,
+            "gen_ai.usage.output_tokens": 1,
+            "model_name": "gpt",
+        },
+    )
+    trace = build([root, chat(1, 900, (7, 1), whole[:1], whole[1:2], parent=root, **{"operation.cost": 0.5})])
+    assert [message["role"] for message in trace.messages] == ["user", "assistant", "tool", "assistant"]
+    assert trace.response["content"] == '{"city":"Paris"}'
+    assert (trace.usage["total_tokens"], trace.cost["usd"]) == (8, 0.5)
+    assert trace.tool_calls[0]["status"] == "ok"
+    assert trace.agent == {"name": "finder", "framework": "pydantic-ai"}
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (
+            ("langfuse.observation.type", "langfuse.observation.input", "langfuse.observation.output"),
+            "generation",
+        ),
+        (("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs"), '"CHAT_MODEL"'),
+    ],
+)
+def test_a_request_in_the_words_of_a_platform(names, kind):
+    messages = json.dumps({"messages": [{"role": "user", "content": "hi"}]})
+    answer = json.dumps({"role": "assistant", "content": "yo"})
+    told = facts(**dict(zip(names, (kind, messages, answer), strict=True)))
+    assert (told.kind, told.input[0].content, told.output[0].content) == ("inference", "hi", "yo")
+
+
+def test_figures_in_the_words_of_a_platform():
+    told = facts(
+        **{
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.model.name": "gpt",
+            "langfuse.observation.usage_details": '{"input": 9, "output": 2, "total": 11}',
+            "langfuse.observation.cost_details": '{"total": 0.5}',
+            "langfuse.trace.metadata.scenario_id": "paris",
+            "langfuse.trace.tags": ["a"],
+        }
+    )
+    assert (told.model, told.usage["total_tokens"], told.cost_usd) == ("gpt", 11, 0.5)
+    assert (told.scenario_id, told.tags) == ("paris", ["a"])
+
+
+def test_values_that_mlflow_writes_as_json_text_are_told_without_their_quotes():
+    request = {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.llm.model": '"gpt-4o"'}
+    assert (facts(**request).kind, facts(**request).model) == ("inference", "gpt-4o")
+    run = {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"x": 1}', "mlflow.spanOutputs": '"rain"'}
+    told = facts(**run)
+    assert (told.kind, told.arguments, told.result) == ("tool", {"x": 1}, "rain")
+
+
+def test_a_tool_in_the_words_of_a_platform():
+    told = facts(
+        "lookup",
+        **{"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"x": 1}', "mlflow.spanOutputs": "done"},
+    )
+    assert (told.kind, told.tool_name, told.arguments, told.result) == ("tool", "lookup", {"x": 1}, "done")
+
+
+def held(given, answered):
+    def side(role, content):
+        return {"messages": [{"role": role, "content": content}]}
+
+    return Event("log", 1, {}, {"input": side("user", given), "output": side("assistant", answered)})
+
+
+def test_input_and_output_in_the_body_of_a_log_record():
+    generation = {"text": "I look.", "message": {"tool_calls": [{"name": "f", "args": {"x": 1}, "id": "c1"}]}}
+    answer = {"name": "f", "type": "tool", "content": "done", "tool_call_id": "c1", "status": "success"}
+    spans = [
+        span("a", 0, 10, events=[held("hi", json.dumps({"generations": [[generation]]}))]),
+        span("b", 10, 20, events=[held("{'x': 1}", json.dumps(answer))]),
+        span("c", 20, 30, events=[held("hi", json.dumps({"generations": [[{"text": "bye"}]]}))]),
+        span("d", 30, 40, events=[held("some", "__end__")]),
+    ]
+    trace = build(spans)
+    assert [(call["name"], call["arguments"], call["result"]) for call in trace.tool_calls] == [
+        ("f", {"x": 1}, "done")
+    ]
+    assert [message["content"] for message in trace.messages] == ["hi", "I look.", "bye"]
+
+
+def test_the_framework_is_the_scopes():
+    assert facts(scope="openinference.instrumentation.smolagents").framework == "smolagents"
+    assert facts(scope="opentelemetry.instrumentation.httpx").framework is None
+
+
+def test_scores_come_from_events():
+    told = {
+        "gen_ai.evaluation.name": "truth",
+        "gen_ai.evaluation.score.value": 0.5,
+        "gen_ai.evaluation.score.label": "so",
+    }
+    spans = weather_run()
+    spans[0].events = [Event("gen_ai.evaluation.result", None, told)]
+    [score] = build(spans).evaluations
+    assert (score["name"], score["score_value"], score["score_label"]) == ("truth", 0.5, "so")
+
+
+def test_an_exception_names_the_error_of_a_failed_span():
+    event = Event("exception", None, {"exception.type": "ValueError"})
+    assert facts(failed=True, events=[event]).error_type == "ValueError"
+    assert facts(events=[event]).error_type is None
+
+
+KEYS = [
+    *(
+        "gen_ai.operation.name",
+        "gen_ai.input.messages",
+        "gen_ai.output.messages",
+        "gen_ai.tool.call.arguments",
+    ),
+    *(
+        "gen_ai.response.finish_reasons",
+        "gen_ai.system_instructions",
+        "gen_ai.tool.definitions",
+        "gen_ai.tool.name",
+    ),
+    *("openinference.span.kind", "llm.input_messages.0.message.role", "llm.input_messages.0.message.content"),
+    *("llm.output_messages.1.message.tool_calls.0.tool_call.function.name", "llm.tools.0.tool.json_schema"),
+    *("input.value", "output.value", "tool.parameters", "traceloop.span.kind", "traceloop.entity.input"),
+    *(
+        "traceloop.entity.output",
+        "gen_ai.prompt.0.content",
+        "gen_ai.completion.0.tool_calls.0.name",
+        "metadata",
+    ),
+    *(
+        "ai.operationId",
+        "ai.prompt",
+        "ai.prompt.messages",
+        "ai.response.toolCalls",
+        "ai.response.providerMetadata",
+    ),
+    *(
+        "gcp.vertex.agent.llm_request",
+        "gcp.vertex.agent.llm_response",
+        "pydantic_ai.all_messages",
+        "agent_name",
+    ),
+    *(
+        "final_result",
+        "gen_ai.usage.input_tokens",
+        "llm.cost.total",
+        "tag.tags",
+        "evalgate.trial",
+        "session.id",
+    ),
+]
+WORDS = st.sampled_from(
+    [
+        *(
+            "chat",
+            "execute_tool",
+            "invoke_agent",
+            "LLM",
+            "TOOL",
+            "AGENT",
+            "workflow",
+            "tool",
+            "ai.generateText",
+            "1",
+        ),
+        *(
+            '{"a": 1}',
+            "[]",
+            "[{}]",
+            "{",
+            "",
+            "x",
+            '[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]',
+        ),
+        *(
+            '{"content": {"parts": [{"text": "x"}]}}',
+            '{"input_str": "{}"}',
+            '{"args": [], "kwargs": {}}',
+            "role=",
+        ),
+    ]
+)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**12)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | WORDS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["role", "parts", "type", "content", "name", "id", "tool_calls"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=6), min_size=1, max_size=4),
+    st.lists(
+        st.tuples(st.sampled_from(["gen_ai.choice", "gen_ai.user.message", "exception"]), VALUES), max_size=2
+    ),
+)
+def test_whatever_attributes_hold_there_is_a_trace_or_a_reason(attributes, events):
+    spans = [span("x", 0, 10, attributes=told) for told in attributes]
+    spans[-1].parent_id = spans[0].span_id
+    spans[0].events = [Event(name, None, {}, value) for name, value in events]
+    try:
+        trace = build(spans)
+    except TraceError:
+        return
+    assert [call["index"] for call in trace.tool_calls] == list(range(len(trace.tool_calls)))
+    assert trace.usage["total_tokens"] != 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 3), st.sampled_from(KEYS), VALUES)
+def test_damage_to_one_attribute_of_a_good_run_never_crashes(which, key, value):
+    spans = weather_run()
+    spans[which].attributes[key] = value
+    try:
+        build(spans)
+    except TraceError:
+        return
+
+
+def test_agent_and_tool_builders_are_of_their_kind():
+    assert [facts_of(one).kind for one in (agent(), tool("f"), chat())] == ["agent", "tool", "inference"]

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import pytest
+
+from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.adapters.formats.spans.encodings.any_value import any_value, attributes
+from evalgate.adapters.formats.spans.encodings.values import moment, nanoseconds, required_id, scaled, span_id
+from evalgate.errors import TraceError
+
+
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [
+        ("0AF7651916CD43DD8448EB211C80319C", "0af7651916cd43dd8448eb211c80319c"),
+        ("0xb7ad6b7169203331", "b7ad6b7169203331"),
+        ("CvdlGRbNQ92ESOshHIAxnA==", "0af7651916cd43dd8448eb211c80319c"),
+        ("t61rcWkgMzE=", "b7ad6b7169203331"),
+        ("adot-Trace-1", "adot-trace-1"),
+        ("twelve chars", "twelve chars"),
+        ("not base 64=", "not base 64="),
+        (12, "12"),
+        (None, None),
+        ("", None),
+        ("0000000000000000", None),
+        ("0x0", None),
+    ],
+)
+def test_an_id_is_lower_case_text_however_it_is_written(written, known):
+    assert span_id(written, "id") == known
+
+
+@pytest.mark.parametrize("written", [1.5, True, [], {}, "x" * 513])
+def test_what_is_no_id_is_refused(written):
+    with pytest.raises(FieldError, match=r"^id is"):
+        span_id(written, "id")
+
+
+def test_a_missing_id_is_named():
+    with pytest.raises(FieldError, match=r"^spanId is missing$"):
+        required_id("0" * 16, "spanId")
+
+
+@pytest.mark.parametrize(
+    ("written", "ns"),
+    [
+        ("1795213581523037149", 1795213581523037149),
+        (1795213581523037149, 1795213581523037149),
+        (1777555053780274700, 1777555053780274700),
+        ("0", None),
+        (0, None),
+        (None, None),
+    ],
+)
+def test_nanoseconds_are_digits_or_a_number(written, ns):
+    assert nanoseconds(written, "t") == ns
+
+
+@pytest.mark.parametrize("written", [-1, "-1", 2**63, 1e300, "now", "²", [], True, "9" * 30])
+def test_nanoseconds_out_of_range_are_refused(written):
+    with pytest.raises(FieldError, match=r"^t is (no time|out of range)"):
+        nanoseconds(written, "t")
+
+
+@pytest.mark.parametrize(
+    ("written", "ns"),
+    [
+        ([1770131994, 23000000], 1770131994023000000),
+        (1700000000000000000, 1700000000000000000),
+        ("1700000000000000000", 1700000000000000000),
+        (1700000000000000, 1700000000000000000),
+        (1700000000123, 1700000000123000000),
+        (1700000000, 1700000000000000000),
+        (1700000000.25, 1700000000250000000),
+        ("1700000000.25", 1700000000250000000),
+        ("2023-11-14T22:13:20Z", 1700000000000000000),
+        ("2023-11-14T23:13:20.123456+01:00", 1700000000123456000),
+        ("2023-11-14T22:13:20.123456789Z", 1700000000123456789),
+        ("2023-11-14T22:13:20", 1700000000000000000),
+        (None, None),
+        ("", None),
+        (0, None),
+    ],
+)
+def test_a_time_tells_its_unit_by_type_and_size(written, ns):
+    assert moment(written, "t") == ns
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [1],
+        [1, 2, 3],
+        [1, "2"],
+        [-1, 0],
+        "yesterday",
+        "0001-01-01T00:00:00+23:59",
+        -5,
+        1e40,
+        {},
+        True,
+        "1969-01-01",
+    ],
+)
+def test_what_is_no_time_is_refused(written):
+    with pytest.raises(FieldError, match=r"^t is"):
+        moment(written, "t")
+
+
+@pytest.mark.parametrize("written", [-1, 1e300, "x", [], True, "NaN"])
+def test_what_is_no_amount_of_time_is_refused(written):
+    with pytest.raises(FieldError, match=r"^d is"):
+        scaled(written, 1000, "d")
+
+
+@pytest.mark.parametrize(
+    ("held", "plain"),
+    [
+        ({"stringValue": "x"}, "x"),
+        ({"string_value": "x"}, "x"),
+        ({"intValue": "188"}, 188),
+        ({"intValue": 188}, 188),
+        ({"int_value": "-3"}, -3),
+        ({"doubleValue": 0.5}, 0.5),
+        ({"doubleValue": "0.5"}, 0.5),
+        ({"doubleValue": "NaN"}, None),
+        ({"doubleValue": "-Infinity"}, None),
+        ({"boolValue": False}, False),
+        ({"arrayValue": {"values": [{"intValue": "1"}, {"stringValue": "a"}]}}, [1, "a"]),
+        ({"arrayValue": {}}, []),
+        ({"kvlist_value": {"values": [{"key": "k", "value": {"boolValue": True}}]}}, {"k": True}),
+        ({"bytesValue": "AAECAw=="}, "(6 bytes)"),
+        ({}, None),
+        (None, None),
+        ({"somethingNew": 1}, None),
+        ("plain", "plain"),
+    ],
+)
+def test_a_wrapped_value_is_unwrapped(held, plain):
+    assert any_value(held, "v") == plain
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"intValue": "1.5"}, {"intValue": "x"}, {"intValue": True}, {"intValue": "9" * 30}, {"doubleValue": []},
+        {"stringValue": 5}, {"boolValue": "true"}, {"bytesValue": 5}, {"arrayValue": []}, {"arrayValue": {"values": 5}},
+    ],
+)  # fmt: skip
+def test_a_value_of_another_type_than_its_wrapping_is_refused(held):
+    with pytest.raises(FieldError, match=r"^v\."):
+        any_value(held, "v")
+
+
+def test_attributes_name_the_one_that_cannot_be_read():
+    with pytest.raises(FieldError, match=r"^a\[1\]\.value\.intValue is not a number$"):
+        attributes(
+            [{"key": "x", "value": {"stringValue": ""}}, {"key": "y", "value": {"intValue": "?"}}], "a"
+        )
+    with pytest.raises(FieldError, match=r"^a\[0\] is no object with a `key`$"):
+        attributes([{"value": {"stringValue": ""}}], "a")
+
+
+def test_a_key_may_stand_twice_as_long_as_it_says_the_same():
+    one, other = ({"key": "x", "value": {"stringValue": text}} for text in ("1", "2"))
+    assert attributes([one, one], "a") == {"x": "1"}
+    with pytest.raises(FieldError, match=r"^a\[2\] tells `x` a second time, and differently$"):
+        attributes([one, one, other], "a")
+
+
+@pytest.mark.parametrize("kind", ["arrayValue", "kvlistValue"])
+def test_values_nested_too_deep_are_refused(kind):
+    value = {"stringValue": "x"}
+    for _ in range(80):
+        inner = [value] if kind == "arrayValue" else [{"key": "k", "value": value}]
+        value = {kind: {"values": inner}}
+    with pytest.raises(TraceError, match="more than 64 levels"):
+        any_value(value, "v")
+
+
+def test_a_plain_value_nested_too_deep_is_refused():
+    value = "x"
+    for _ in range(80):
+        value = [value]
+    with pytest.raises(TraceError, match="more than 64 levels"):
+        attributes({"k": value}, "a")

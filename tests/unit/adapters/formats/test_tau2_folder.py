@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from damage import damaged, nested
+from fakes.files import MemoryFiles
+from hypothesis import given, settings
+
+from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.adapters.formats.tau import tau2_folder_reader
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import DamagedTrace
+
+
+def tick(number, user=None, agent=None, **fields):
+    return {
+        "tick_id": number,
+        "timestamp": f"2026-06-30T11:40:{number:02d}.5",
+        "user_chunk": {"role": "user", "content": user, "contains_speech": user is not None},
+        "agent_chunk": {"role": "assistant", "content": agent, "contains_speech": agent is not None},
+        **fields,
+    }
+
+
+def simulation(name="sim-1", **fields):
+    call = {"id": "c1", "name": "cancel", "arguments": {"order": 5}, "requestor": "assistant"}
+    answer = {"id": "c1", "role": "tool", "content": "cancelled", "requestor": "assistant", "error": False}
+    ticks = [
+        tick(0),
+        tick(1, user="Hi, I want "),
+        tick(2, user="to cancel."),
+        tick(3, agent="Which "),
+        tick(4, user="mhm", agent="order"),
+        tick(5, agent=" is it?"),
+        tick(6, user="Five."),
+        tick(7, agent_tool_calls=[call], agent_tool_results=[answer]),
+        tick(8, agent="Done."),
+    ]
+    return {
+        "id": name,
+        "task_id": "40",
+        "trial": 1,
+        "start_time": "2026-06-30T11:40:00",
+        "end_time": "2026-06-30T11:40:09",
+        "duration": 9.5,
+        "termination_reason": "user_stop",
+        "mode": "full_duplex",
+        "ticks": ticks,
+        **fields,
+    }
+
+
+def heading(**fields):
+    return {
+        "timestamp": "2026-06-30T11:17:32",
+        "info": {
+            "agent_info": {
+                "implementation": "audio_agent",
+                "llm": "openai:x",
+                "llm_args": {"api_key": "sk-x"},
+            },
+            "environment_info": {"domain_name": "retail"},
+            **fields,
+        },
+        "tasks": [],
+    }
+
+
+AUDIO = {"audio_native_config": {"provider": "openai", "model": "gpt-realtime-2"}}
+
+
+def build(*documents):
+    (found,) = tau2_folder_reader.split(list(documents))
+    return tau2_folder_reader.build(found)
+
+
+def read(files, patterns=("r",), **limits):
+    content = {name: json.dumps(value).encode() for name, value in files.items()}
+    return list(TraceFiles(MemoryFiles(content), TraceLimits(**limits)).read(list(patterns), ""))
+
+
+def test_what_is_said_over_several_ticks_is_one_message():
+    trace = build(simulation())
+    assert [(m["role"], m["content"]) for m in trace.messages] == [
+        ("user", "Hi, I want to cancel."),
+        ("assistant", "Which order is it?"),
+        ("user", "mhm"),
+        ("user", "Five."),
+        ("assistant", None),
+        ("tool", "cancelled"),
+        ("assistant", "Done."),
+    ]
+    assert trace.response["content"] == "Done."
+
+
+def test_calls_of_a_tick_are_joined_with_their_results():
+    (call,) = build(simulation()).tool_calls
+    assert (call["name"], call["arguments"], call["result"]) == ("cancel", {"order": 5}, "cancelled")
+    assert call["requestor"] == "assistant"
+
+
+def test_calls_of_the_simulated_user_are_not_the_agents():
+    call = {"id": "u1", "name": "reboot", "arguments": {}}
+    trace = build(simulation(ticks=[tick(1, user="Hi", user_tool_calls=[call]), tick(2, agent="Hello")]))
+    assert [call["requestor"] for call in trace.tool_calls] == ["user"]
+
+
+def test_a_simulation_that_was_written_as_messages_is_read_as_such():
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    assert build(simulation(messages=messages, ticks=None)).response["content"] == "Hello"
+
+
+def test_settings_of_the_run_reach_each_simulation_and_keys_do_not():
+    trace = build(heading(**AUDIO), simulation())
+    assert (trace.provider, trace.model) == ("openai", "gpt-realtime-2")
+    assert trace.agent == {"name": "audio_agent", "framework": "tau2"}
+    assert trace.metadata == {
+        "domain": "retail",
+        "termination_reason": "user_stop",
+        "mode": "full_duplex",
+    }
+    assert "sk-x" not in repr(trace)
+    assert trace.warnings == []
+
+
+def test_without_the_settings_the_model_is_unknown_and_that_is_told():
+    trace = build(simulation())
+    assert trace.model is None
+    assert [warning["code"] for warning in trace.warnings] == ["no_settings"]
+
+
+def test_task_trial_and_time_are_those_of_the_simulation():
+    trace = build(simulation())
+    assert (trace.scenario_id, trace.trial, trace.trace_id) == ("40", 1, "sim-1")
+    assert trace.latency == {"total_ms": 9500, "source": "recorded"}
+
+
+@pytest.mark.parametrize("chunk", [{}, {"content": "UklGRg==", "is_audio": True}])
+def test_a_simulation_of_which_no_word_was_kept_is_refused(chunk):
+    silent = [{**tick(number), "agent_chunk": chunk} for number in range(1200)]
+    with pytest.raises(TraceError, match="1,200 ticks and not one with text or a tool call"):
+        build(simulation(ticks=silent))
+
+
+def test_what_was_heard_of_the_user_is_what_he_said():
+    heard = {**tick(1), "user_transcript": "Cancel it."}
+    assert build(simulation(ticks=[heard, tick(2, agent="Ok")])).messages[0]["content"] == "Cancel it."
+
+
+def test_settings_alone_say_where_the_simulations_are():
+    with pytest.raises(TraceError, match=r"lie beside it in simulations/\*\.json"):
+        tau2_folder_reader.split([heading()])
+
+
+def test_an_error_names_the_tick():
+    with pytest.raises(TraceError, match=r"ticks\[0\]\.user_chunk\.content is not text"):
+        build(simulation(ticks=[tick(0, user=5)]))
+
+
+def test_each_file_of_a_folder_is_read_with_the_settings_of_its_own_run():
+    records = read(
+        {
+            "r/a/results.json": heading(**AUDIO),
+            "r/a/simulations/1.json": simulation("one"),
+            "r/a/simulations/2.json": simulation("two"),
+            "r/b/results.json": heading(agent_info={"llm": "x/other"}),
+            "r/b/simulations/3.json": simulation("three"),
+        }
+    )
+    assert [(trace.trace_id, trace.model, trace.source.path) for trace in records] == [
+        ("one", "gpt-realtime-2", "r/a/simulations/1.json"),
+        ("two", "gpt-realtime-2", "r/a/simulations/2.json"),
+        ("three", "other", "r/b/simulations/3.json"),
+    ]
+    assert [trace.source.format for trace in records] == ["tau2-folder"] * 3
+
+
+def test_files_that_do_not_fit_in_memory_together_are_read_again():
+    files = {"r/results.json": heading(**AUDIO), "r/simulations/1.json": simulation("one")}
+    assert [trace.model for trace in read(files, kept_bytes=10)] == ["gpt-realtime-2"]
+
+
+def test_a_damaged_simulation_is_told_by_its_own_file():
+    files = {
+        "r/results.json": heading(),
+        "r/simulations/1.json": simulation(messages=[{"role": "robot"}]),
+        "r/simulations/2.json": simulation("two"),
+    }
+    broken, whole = read(files)
+    assert isinstance(broken, DamagedTrace)
+    assert (broken.source.path, broken.scenario_id) == ("r/simulations/1.json", "40")
+    assert whole.trace_id == "two"
+
+
+def test_settings_without_simulations_in_the_glob_are_told():
+    (record,) = read({"r/results.json": heading()})
+    assert "name them in the glob as well" in record.reason
+    assert record.source.path == "r/results.json"
+
+
+def test_content_tells_the_format():
+    assert detect.detect([heading()]).name == detect.detect([simulation()]).name == "tau2-folder"
+    assert detect.detect([{**heading(), "simulations": [{}]}]).name == "tau2"
+
+
+def test_a_record_nested_too_deep_is_refused():
+    with pytest.raises(TraceError, match="64 levels"):
+        build(simulation(x=nested(70)))
+
+
+@settings(max_examples=150)
+@given(damaged([heading(**AUDIO), simulation()]))
+def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(documents):
+    known = [each for each in documents if (found := detect.claimed_by(each)) and found.name == "tau2-folder"]
+    try:
+        records = tau2_folder_reader.split(known)
+    except TraceError:
+        return
+    for record in records:
+        tau2_folder_reader.READER.identify(record)
+        try:
+            tau2_folder_reader.build(record)
+        except TraceError as error:
+            assert "\n" not in str(error)

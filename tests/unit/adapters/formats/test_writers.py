@@ -1,0 +1,85 @@
+"""Whatever can be read can be written and read again, and is the same."""
+
+import json
+
+import pytest
+from damage import damaged
+from fakes.files import MemoryFiles
+from hypothesis import given, settings
+from trace_table import RECORDINGS
+
+from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.adapters.formats.writers import converted, without_secrets, writer_for
+from evalgate.errors import TraceError
+from evalgate.models.trace.trace import Trace
+
+REFUND = json.loads((RECORDINGS / "native" / "refund.json").read_bytes())
+WRITERS = [("native", False), ("native", True), ("otlp", False)]
+UNSUNG = {"role": "assistant", "content": None, "tool_calls": [{"name": "look", "arguments": "{broken"}]}
+
+
+def read(content):
+    return list(TraceFiles(MemoryFiles({"t.json": content})).read(["t.json"], ""))
+
+
+def written(document, target, full, *, redact=False):
+    return list(converted(read(json.dumps(document).encode()), writer_for(target, full=full), redact=redact))
+
+
+def again(document, target, full):
+    """The trace of a document, and what is read after it was written; None twice where it can't be read."""
+    (before,) = read(json.dumps(document).encode())
+    if not isinstance(before, Trace):
+        return None, None
+    (line,) = converted([before], writer_for(target, full=full), redact=False)
+    (after,) = read(line)
+    assert isinstance(after, Trace), after.reason
+    after.source = before.source
+    return before, after
+
+
+@pytest.mark.parametrize(("target", "full"), WRITERS)
+@settings(max_examples=60, deadline=None)
+@given(damaged(REFUND))
+def test_any_native_trace_that_can_be_read_is_the_same_after(target, full, document):
+    before, after = again(document, target, full)
+    assert before == after
+
+
+@pytest.mark.parametrize(("target", "full"), WRITERS)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"messages": []},
+        {"messages": [UNSUNG]},
+        {"messages": [UNSUNG, {"role": "tool", "tool_call_id": "nobody", "content": "lost"}]},
+        {"agent": {"name": 5, "version": None}, "tool_definitions": [{"name": "x", "parameters": None}]},
+        {"messages": [{"role": "user", "content": "hi", "turn": 7}], "started_at": "0001-01-01T00:00:00Z"},
+        {"usage": {"input_tokens": 5, "source": "agent_span"}, "cost": {"usd": 0.5, "source": "computed"}},
+        {"evaluations": [{"name": "a", "score_value": 1}, {"name": "a", "score_value": 0}]},
+        {"cost": {"source": "partial", "known_usd": 0.1, "note": "why", "price_table": "p 1"}},
+    ],
+)
+def test_what_the_short_form_can_not_say_is_not_lost(fields, target, full):
+    before, after = again({**REFUND, "cost_usd": None, "scores": None, **fields}, target, full)
+    assert before is not None
+    assert before == after
+
+
+def test_spans_follow_each_other_where_nobody_knows_when_they_were():
+    (line,) = written({"schema": REFUND["schema"], "messages": REFUND["messages"]}, "otlp", full=False)
+    spans = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    starts = [int(span["startTimeUnixNano"]) for span in spans]
+    assert starts == sorted(set(starts))
+    assert int(spans[0]["endTimeUnixNano"]) >= starts[-1]
+    assert len({span["spanId"] for span in spans}) == len(spans)
+    assert {span["traceId"] for span in spans} == {spans[0]["traceId"]}
+
+
+def test_a_trace_that_redaction_breaks_is_told_and_not_written():
+    (trace,) = read(json.dumps(REFUND).encode())
+    trace.messages[0]["role"] = "nobody"
+    with pytest.raises(TraceError):
+        without_secrets(trace)
+    (told,) = converted([trace], writer_for("native"), redact=True)
+    assert told.reason.startswith("it can't be written: messages[0].role")
