@@ -20,9 +20,9 @@ if __name__ == "__main__":
     _signal.signal(_signal.SIGINT, cancelled)
     if sys.argv[-1].startswith(SECOND_START):
         sys.path[:] = sys.argv[-1].split(os.pathsep)[1:]
-    from evalgate.bootstrap.clean_start import start_over
+    from evalgate.bootstrap.clean_start import reexec_without_environment
 
-    judge = start_over()
+    judge = reexec_without_environment()
     from evalgate.action import main
 
     os._exit(main(judge))  # a signal on the way out changes nothing any more

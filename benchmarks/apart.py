@@ -19,10 +19,10 @@ ENTRYPOINT = HERE.parent / "entrypoint.py"
 IN_ONE = """
 import os, sys
 from evalgate.action import run
-from evalgate.adapters.github.workflow_step import Step
+from evalgate.adapters.github.workflow_step import WorkflowStep
 from evalgate.bootstrap import process
 process.settle_python()
-os._exit(run(os.environ, Step(sys.stdout), is_apart=False))
+os._exit(run(os.environ, WorkflowStep(sys.stdout), is_apart=False))
 """
 ISOLATED = ("-I", "-X", "utf8")
 REACH_MS = 20

@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evalgate.models.goldens.exported_evaluation import About, Exported
-from evalgate.models.run.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.models.run.evaluation import (
+    DIMENSIONS,
+    EvaluationStatistics,
+    GoldenEvaluation,
+    Issue,
+    TurnResult,
+)
 from evalgate.reporting.dataset.evaluation_csv import evaluation_rows, read_evaluation_rows
 from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
-from evalgate.reporting.dataset.metrics import Asked, metrics
+from evalgate.reporting.dataset.metrics import MetricsRequest, metrics
 from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 if TYPE_CHECKING:
@@ -42,9 +48,13 @@ def evaluation(number: int, chance: random.Random) -> Exported:
 
     turns = tuple(turn(place) for place in range(TURNS))
     scores = {name: round(chance.random(), 3) for name in DIMENSIONS}
-    told = Evaluation(
+    told = GoldenEvaluation(
         *(f"e{number}", f"golden-{number % 50}", 1, "support", 0.9, "good", scores),
-        *(Statistics(TURNS, 900.0, 1600, 0.04, 1, 0, 1.0), "bench", START + timedelta(minutes=number)),
+        *(
+            EvaluationStatistics(TURNS, 900.0, 1600, 0.04, 1, 0, 1.0),
+            "bench",
+            START + timedelta(minutes=number),
+        ),
         turns=turns,
         regression_status="pass",
     )
@@ -72,7 +82,7 @@ def main() -> None:
         f"{len(lines):,} JSON lines read": lambda: read_evaluation_lines(lines, "x"),
         f"{ENTRIES:,} rows of CSV written": lambda: evaluation_rows(rows),
         f"{ENTRIES:,} rows of CSV read": lambda: read_evaluation_rows(text, "x"),
-        f"summary of {ENTRIES:,} evaluations": lambda: metrics(rows, [], Asked()),
+        f"summary of {ENTRIES:,} evaluations": lambda: metrics(rows, [], MetricsRequest()),
     }
     for name, work in jobs.items():
         print(f"{name:34} {best(work):7.1f} ms")

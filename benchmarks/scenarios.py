@@ -22,13 +22,13 @@ def lines(folder: Path) -> list[str]:
     """The figures, a line each."""
     from evalgate.adapters.archives.baseline_zip import BaselineZips
     from evalgate.adapters.files.workspace import Workspace
-    from evalgate.application.documents.comment_template import Wording, write_comment
+    from evalgate.application.documents.comment_template import CommentOptions, write_comment
     from evalgate.reporting.markdown.render import render_summary
     from evalgate.reporting.results.results_json import load
 
     content = results(folder)
     document = load(content)
-    wording = Wording("bench/gate", 60_000, None)
+    wording = CommentOptions("bench/gate", 60_000, None)
     zips = BaselineZips(Workspace(None, str(folder / "scenarios")))
     zips.create(".", str(folder / "scenarios" / "alone.zip"))
     loading, alone = best(lambda: zips.earlier("alone.zip")), best(lambda: zips.earlier("results.json"))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import chart
 
 from evalgate.gate.comparison.compare import compare
-from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.suite.policy import RegressionPolicy
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def simulated(trials: int) -> dict[str, Count]:
     return counts
 
 
-def side(rates: list[float], trials: int, chance: Random) -> dict[ScenarioKey, Standing]:
+def side(rates: list[float], trials: int, chance: Random) -> dict[ScenarioKey, ScenarioOutcome]:
     """One side of a comparison: each trial scores 1 or 0."""
     found = {}
     for place, rate in enumerate(rates):
@@ -110,7 +110,7 @@ def side(rates: list[float], trials: int, chance: Random) -> dict[ScenarioKey, S
         score = sum(passed) / trials
         verdict: Verdict = "PASS" if score >= THRESHOLD else "PARTIAL" if score else "FAIL"
         key = ScenarioKey("s", str(place), None)
-        found[key] = Standing(key, verdict, score, passed, [float(each) for each in passed])
+        found[key] = ScenarioOutcome(key, verdict, score, passed, [float(each) for each in passed])
     return found
 
 

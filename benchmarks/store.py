@@ -22,7 +22,7 @@ from evalgate.adapters.store.run_writer import write_run
 from evalgate.adapters.store.store_url import place_of
 from evalgate.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.ports.store import Page, Subject
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -52,10 +52,10 @@ def made(number: int, draw: random.Random) -> StoredRun:
         latency_p50_s=draw.random(),
     )
     suites = tuple(
-        SuiteRow(name, "pass", draw.random(), draw.random(), dimensions=dimensions) for name in names
+        StoredSuiteRow(name, "pass", draw.random(), draw.random(), dimensions=dimensions) for name in names
     )
     scenarios = tuple(
-        ScenarioRow(
+        StoredScenarioRow(
             *(
                 ScenarioKey(name, f"scenario{n}", None),
                 draw.choice(["PASS", "PASS", "FAIL"]),

@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from evalgate.adapters.github.workflow_step import Step
+from evalgate.adapters.github.workflow_step import WorkflowStep
 from evalgate.application.action.step_outputs import UNFINISHED, unset
-from evalgate.errors import BugElsewhere, InvalidInput
+from evalgate.errors import InvalidInput, JudgeCrashed
 from evalgate.models.github.annotation import Annotation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FrameType
 
-    from evalgate.adapters.github.connection import Budget
+    from evalgate.adapters.github.connection import RequestDeadline
     from evalgate.adapters.sandbox.preforked import ReadyJudge
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.settings.settings import Settings
@@ -34,7 +34,7 @@ def main(judge: ReadyJudge | None = None) -> int:
     `judge` is one that was made ready before there was anything to hide from it.
     """
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    step = Step(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
+    step = WorkflowStep(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, partial(_end, step))
     from evalgate.bootstrap import process
@@ -49,8 +49,8 @@ def main(judge: ReadyJudge | None = None) -> int:
 
 def run(
     environ: Mapping[str, str],
-    step: Step,
-    budget: Budget | None = None,
+    step: WorkflowStep,
+    budget: RequestDeadline | None = None,
     *,
     is_apart: bool = True,
     ready: ReadyJudge | None = None,
@@ -67,8 +67,8 @@ def run(
 
 def _run(
     environ: Mapping[str, str],
-    step: Step,
-    budget: Budget | None,
+    step: WorkflowStep,
+    budget: RequestDeadline | None,
     *,
     is_apart: bool,
     ready: ReadyJudge | None,
@@ -86,13 +86,13 @@ def _run(
 
 def _gate(
     environ: Mapping[str, str],
-    step: Step,
-    budget: Budget | None,
+    step: WorkflowStep,
+    budget: RequestDeadline | None,
     *,
     is_apart: bool,
     ready: ReadyJudge | None,
 ) -> int:
-    from evalgate.application.action.run_gate import gate_in_action
+    from evalgate.application.action.run_gate import run_gate
     from evalgate.bootstrap import gate, judge_context
     from evalgate.bootstrap.private_temp_dir import folder_of_our_own
     from evalgate.settings.settings import Settings
@@ -100,7 +100,11 @@ def _gate(
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, environ, step)
     with folder_of_our_own(settings.job.temp) as downloads:
-        judge = _judge(settings, step, downloads, ready) if is_apart else judge_context.bench_of(settings)
+        judge = (
+            _judge(settings, step, downloads, ready)
+            if is_apart
+            else judge_context.make_judge_context(settings)
+        )
         if settings.approves:
             from evalgate.application.action.approve_from_comment import approve
             from evalgate.bootstrap import approving
@@ -113,21 +117,21 @@ def _gate(
 
             task = publishing.publish_task(settings)
             return publish(task, publishing.publish_world(settings, step, judge, downloads, budget))
-        return gate_in_action(
+        return run_gate(
             gate.action_task(settings), gate.action_world(settings, step, judge, downloads, budget)
         )
 
 
-def _judge(settings: Settings, step: Step, downloads: str, ready: ReadyJudge | None) -> JobJudge:
+def _judge(settings: Settings, step: WorkflowStep, downloads: str, ready: ReadyJudge | None) -> JobJudge:
     """A judge in a process of its own."""
-    from evalgate.bootstrap.judge_context import bench_of
-    from evalgate.bootstrap.sandboxed_judge import JudgeApart
+    from evalgate.bootstrap.judge_context import make_judge_context
+    from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 
     log = step.log if settings.inputs.debug or settings.job.debug else None
-    return JudgeApart(bench_of(settings), Path(downloads), log, ready)
+    return SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready)
 
 
-def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Step) -> None:
+def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: WorkflowStep) -> None:
     """Has the runner mask what it may not know, and takes all that is secret here out of what leaves."""
     from evalgate.measures.redaction.redact import hide
     from evalgate.settings.secret_variables import secret_values
@@ -140,7 +144,7 @@ def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Step) ->
     hide([*own, *secret_values(environ)])
 
 
-def _refuse(environ: Mapping[str, str], step: Step, mistake: InvalidInput) -> int:
+def _refuse(environ: Mapping[str, str], step: WorkflowStep, mistake: InvalidInput) -> int:
     """Settings that can't be meant: each told, and results.json left where there is a place for it."""
     from evalgate.bootstrap import gate
 
@@ -153,7 +157,7 @@ def _refuse(environ: Mapping[str, str], step: Step, mistake: InvalidInput) -> in
     return mistake.exit_code
 
 
-def _unfinished(step: Step, code: int) -> int:
+def _unfinished(step: WorkflowStep, code: int) -> int:
     step.outputs({**UNFINISHED, "exit-code": str(code)})
     return code
 
@@ -165,17 +169,17 @@ def report(bug: Exception) -> list[str]:
     from evalgate.bootstrap.process import places_of
     from evalgate.version import __version__
 
-    places = bug.places if isinstance(bug, BugElsewhere) else places_of(bug)
+    places = bug.places if isinstance(bug, JudgeCrashed) else places_of(bug)
     versions = f"evalgate {__version__}, Python {platform.python_version()}"
     first = f"EvalGate has a bug: {_kind(bug)} ({versions}). Please report these lines:"
     return [first, *(f"  {place}" for place in places)]
 
 
 def _kind(bug: Exception) -> str:
-    return bug.kind if isinstance(bug, BugElsewhere) else type(bug).__name__
+    return bug.kind if isinstance(bug, JudgeCrashed) else type(bug).__name__
 
 
-def _end(step: Step, number: int, _: FrameType | None) -> NoReturn:
+def _end(step: WorkflowStep, number: int, _: FrameType | None) -> NoReturn:
     """Ends a cancelled run: what is known by now stands.
 
     It ends here and raises nothing: an exception in the midst of loading a compiled library may crash it. A

@@ -1,7 +1,7 @@
 """What can go wrong, each with the exit code it ends in and the word documents use for it.
 
 EvalGateError                 70  our bug, unless a subclass says otherwise
-|-- BugElsewhere              70  our bug, in a process of its own
+|-- JudgeCrashed              70  our bug, in a process of its own
 |-- InvalidInput               2  something a person can mend: text, place, remedy
 |   |-- SuiteError                a suite or project file (`invalid_suite`)
 |   |-- SettingError              a flag, an action input, a file named by one (`invalid_setting`)
@@ -61,7 +61,7 @@ class EvalGateError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-class BugElsewhere(EvalGateError):
+class JudgeCrashed(EvalGateError):
     """A bug of ours in a process of its own: what kind of exception it was, and where."""
 
     def __init__(self, kind: str, places: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.trace.trace import CallRef, Message, Source, ToolCall, Trace
+from evalgate.models.trace.trace import CallRef, Message, ToolCall, Trace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,7 +110,7 @@ def make_trace(
     if response is not None:
         messages.append(make_message(len(messages), "assistant", response, turn=turn))
     trace = Trace(trace_id, messages, joined, _response(messages), scenario_id=scenario_id, trial=trial)
-    trace.source = Source(path=path, format="native", sha256="0" * 64)
+    trace.source = TraceLocation(path=path, format="native", sha256="0" * 64)
     _figures(trace, cost_usd, latency_seconds, input_tokens, output_tokens)
     trace.evaluations = [
         {"name": name, "score_value": value, "score_label": None, "explanation": None, "source": None}

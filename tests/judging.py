@@ -10,7 +10,7 @@ from evalgate.evaluators.core.parse import Parser
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.evaluators.core.field_problems import Flaw
+    from evalgate.evaluators.core.field_problems import FieldProblem
     from evalgate.models.run.run import AssertionResult
     from evalgate.models.trace.trace import Trace
 
@@ -33,7 +33,7 @@ def outcome(raw: Any, trace: Trace | None = None) -> str:
     return assess(raw, trace).outcome
 
 
-def flaw(raw: Any) -> Flaw:
+def flaw(raw: Any) -> FieldProblem:
     """The first mistake in it; there must be one."""
     parser = Parser(lambda _: None)
     assert parser.assertions([raw], ()) == [], "a flawed assertion must not be judged"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.documents.trial_documents import trial_of
-from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
-from evalgate.models.run.spool import Memory
-from evalgate.models.run.trial_record import Teller
+from evalgate.models.run.spool import MemorySpool
+from evalgate.models.run.trial_record import TrialEncoder
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import Trials
 from evalgate.reporting.results.bounded import bounded_name
@@ -115,10 +115,10 @@ def make_standing(
     latencies: Sequence[float | None] = (),
     tokens: Sequence[int | None] = (),
     first_trial: int = 0,
-) -> Standing:
+) -> ScenarioOutcome:
     """One scenario as a comparison sees it; trials of score 0.8 and more passed unless told."""
     known = [score for score in scores if score is not None]
-    return Standing(
+    return ScenarioOutcome(
         ScenarioKey("support", scenario_id, None),
         verdict,
         sum(known) / len(known) if known else None,
@@ -133,7 +133,7 @@ def make_standing(
 
 def kept(trials: Sequence[TrialResult]) -> Trials:
     """The trials as a run keeps them."""
-    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
+    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(trial_line, bounded_name)
     for trial in trials:
         store.take(tell(trial), 0, trial.trial, None)
     places = range(len(trials))

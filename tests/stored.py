@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.models.goldens.exported_evaluation import About, Exported
 from evalgate.models.goldens.feedback import Feedback
-from evalgate.models.run.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.models.run.evaluation import (
+    DIMENSIONS,
+    EvaluationStatistics,
+    GoldenEvaluation,
+    Issue,
+    TurnResult,
+)
 from evalgate.models.run.golden import Golden
 
 if TYPE_CHECKING:
@@ -56,7 +62,7 @@ def make_evaluation(
     turns: Sequence[TurnResult] | None = None,
     at: datetime = NOW,
     **fields: Any,
-) -> Evaluation:
+) -> GoldenEvaluation:
     """A conversation that passed."""
     said = (make_turn(),) if turns is None else tuple(turns)
     plain: dict[str, Any] = {
@@ -64,14 +70,14 @@ def make_evaluation(
         "suite": "support",
         "level": None if score is None else "good",
         "dimensions": {**dict.fromkeys(DIMENSIONS), "tool_success_rate": 1.0, "response_completeness": 0.9},
-        "statistics": Statistics(len(said), 1200.0, 340, 0.0125, 0, 0, 1.0),
+        "statistics": EvaluationStatistics(len(said), 1200.0, 340, 0.0125, 0, 0, 1.0),
         "evaluated_by": "evalgate 0.1.0",
         "regression_status": None if score is None else "pass",
         "trace_id": "t1",
         "trace_sha256": "0" * 64,
     }
     plain |= {"overall_score": score, "turns": said, "evaluated_at": at}
-    return Evaluation(id=id_, golden_id=golden_id, **{**plain, **fields})
+    return GoldenEvaluation(id=id_, golden_id=golden_id, **{**plain, **fields})
 
 
 def make_feedback(id_: str = "f1", conversation_id: str = "talk-refund", **fields: Any) -> Feedback:
@@ -85,7 +91,7 @@ def make_feedback(id_: str = "f1", conversation_id: str = "talk-refund", **field
     return Feedback(id_, conversation_id, **{**plain, **fields})
 
 
-def make_exported(evaluation: Evaluation | None = None, *feedback: Feedback, **about: Any) -> Exported:
+def make_exported(evaluation: GoldenEvaluation | None = None, *feedback: Feedback, **about: Any) -> Exported:
     """An evaluation on its way out."""
     plain: dict[str, Any] = {
         "title": "A refund in time",

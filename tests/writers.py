@@ -14,7 +14,7 @@ from evalgate.adapters.store import store as store_module  # what takes time to 
 from evalgate.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.golden import Golden
-from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 __all__ = ["store_module"]
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -28,11 +28,11 @@ def say(line):
 def a_run(name, scenarios=()):
     when = NOON + timedelta(seconds=sum(map(ord, name)))
     facts = RunFacts(name, ("s",), "pass", 0, when, when, 1, branch="main", score=1.0)
-    return StoredRun(facts, (SuiteRow("s", "pass"),), scenarios, b"{}")
+    return StoredRun(facts, (StoredSuiteRow("s", "pass"),), scenarios, b"{}")
 
 
 def rows(names):
-    return tuple(ScenarioRow(ScenarioKey("s", name, None), "PASS", n=1, passed=1) for name in names)
+    return tuple(StoredScenarioRow(ScenarioKey("s", name, None), "PASS", n=1, passed=1) for name in names)
 
 
 def write(url, writer, runs, gate):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUP = "evalgate.evaluators"
 
 
-class OwnEvaluators:
+class PluginEvaluators:
     """Classes by type. Modules are imported at once, installed packages when a suite names their type."""
 
     def __init__(self, modules: Sequence[str], folder: str) -> None:

@@ -31,13 +31,13 @@ class Finished(NamedTuple):
 
 def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
     """Adds them to the file; where that is."""
-    from evalgate.adapters.files.local_approvals import ApprovalsFile
+    from evalgate.adapters.files.local_approvals import LocalApprovalsFile
     from evalgate.adapters.suites.approvals_writer import with_added
     from evalgate.models.approvals.approval import FILE
 
     file = file_of(cwd)
     content = with_added(file, approvals)
-    ApprovalsFile(cwd).replace(file.content if file is not None else None, content)
+    LocalApprovalsFile(cwd).replace(file.content if file is not None else None, content)
     return FILE
 
 

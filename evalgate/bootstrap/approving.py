@@ -10,7 +10,7 @@ from evalgate.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.github import Budget, Client
+    from evalgate.adapters.github import Client, RequestDeadline
     from evalgate.application.action.approve_from_comment import ApproveTask, ApproveWorld
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.models.approvals.approval import Approval
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def approve_task(settings: Settings) -> ApproveTask:
     """Which comment the job is to look at."""
     from evalgate.application.action.approve_from_comment import ApproveTask, CommentAtHand
-    from evalgate.application.messages.request import Form
+    from evalgate.application.messages.request import RenderOptions
 
     inputs, job, comment = settings.inputs, settings.job, settings.event.comment
     if comment is None:
@@ -35,7 +35,7 @@ def approve_task(settings: Settings) -> ApproveTask:
             is_new=comment.action == "created",
             is_on_pull_request=comment.is_on_pull_request,
         ),
-        form=Form(settings.comment_key, inputs.max_comment_chars, ""),
+        form=RenderOptions(settings.comment_key, inputs.max_comment_chars, ""),
         run_url=runs,
         allow_self=inputs.allow_self_approval,
         keeps_comment=inputs.comment != "off",
@@ -44,7 +44,11 @@ def approve_task(settings: Settings) -> ApproveTask:
 
 
 def approve_world(
-    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, budget: Budget | None = None
+    settings: Settings,
+    step: StepOutput,
+    judge: JobJudge,
+    downloads: str,
+    budget: RequestDeadline | None = None,
 ) -> ApproveWorld:
     """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
     from functools import partial

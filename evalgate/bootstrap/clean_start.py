@@ -43,7 +43,7 @@ LOADED_BY_BOTH = (
 """What parent and judge load; before they part, once."""
 
 
-def start_over() -> ReadyJudge | None:
+def reexec_without_environment() -> ReadyJudge | None:
     """Comes back in the second start only, with the environment restored and a judge made ready.
 
     Where it can't be done it comes back at once, without a judge.

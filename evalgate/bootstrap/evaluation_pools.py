@@ -9,10 +9,10 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.archives.shard_zip import Draft, Read
+    from evalgate.adapters.archives.shard_zip import Read, ShardWriter
     from evalgate.adapters.formats.core.read_limits import TraceLimits
     from evalgate.ports import Files
-    from evalgate.ports.engines import Engine, Workshop
+    from evalgate.ports.engines import Engine, EvaluationPool
 
 BREAK_EVEN = 80_000_000
 """Bytes of traces, about 10,000 of them, below which workers cost more than they save."""
@@ -21,7 +21,7 @@ URL = "://"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ParallelOptions:
     """Who is to judge: so many processes, None for as many as it takes; on a Dask cluster, and on which.
 
     `plugins` are modules that workers elsewhere must be told of; `traces` are patterns of the command line,
@@ -36,7 +36,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
+class ConfiguredPools:
     """Workers as they are wanted; see ports.engines.Workshops.
 
     On this machine there are none for less than the break-even, unless a number of them is asked for.
@@ -44,9 +44,9 @@ class Workers:
 
     files: Files
     limits: TraceLimits
-    wanted: Wanted
+    wanted: ParallelOptions
 
-    def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> Workshop | None:
+    def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
         """Workers, where they are worth it."""
         wanted = self.wanted
         if wanted.dask:
@@ -60,22 +60,22 @@ class Workers:
         count = wanted.jobs or usable_cores()
         if count == 1:
             return None
-        from evalgate.adapters.engines.process_pool import Crew
+        from evalgate.adapters.engines.process_pool import ProcessPool
 
-        return self._with(Crew(count))
+        return self._with(ProcessPool(count))
 
-    def alone(self) -> Workshop:
+    def alone(self) -> EvaluationPool:
         """Nobody but this process, batch by batch."""
-        from evalgate.adapters.engines.in_process import Alone
+        from evalgate.adapters.engines.in_process import InProcessEngine
 
-        return self._with(Alone())
+        return self._with(InProcessEngine())
 
-    def _with(self, engine: Engine) -> Workshop:
+    def _with(self, engine: Engine) -> EvaluationPool:
         from evalgate.adapters.archives.baseline_traces import line_of
         from evalgate.adapters.formats.open.batches import BatchedTraces
-        from evalgate.ports.engines import Workshop
+        from evalgate.ports.engines import EvaluationPool
 
-        return Workshop(BatchedTraces(self.files, self.limits), engine, line_of)
+        return EvaluationPool(BatchedTraces(self.files, self.limits), engine, line_of)
 
     def _size(self, traces: Sequence[tuple[Sequence[str], str]]) -> int:
         """Bytes of the traces, as far as it takes to see that there are enough."""
@@ -91,7 +91,7 @@ class Workers:
         return size
 
 
-def files_of(here: Files, wanted: Wanted | None) -> Files:
+def files_of(here: Files, wanted: ParallelOptions | None) -> Files:
     """Files of this machine, and of others where a pattern of the command line is a URL."""
     if wanted is None or not any(URL in pattern for pattern in wanted.traces):
         return here
@@ -100,16 +100,16 @@ def files_of(here: Files, wanted: Wanted | None) -> Files:
     return RemoteFiles(here)
 
 
-def shard_draft(path: str) -> Draft:
+def shard_draft(path: str) -> ShardWriter:
     """A shard to be written."""
-    from evalgate.adapters.archives.shard_zip import Draft
+    from evalgate.adapters.archives.shard_zip import ShardWriter
 
-    return Draft(path)
+    return ShardWriter(path)
 
 
 def shards(patterns: Sequence[str], cwd: str) -> Sequence[Read]:
     """The shards that a person names."""
-    from evalgate.adapters.archives.shard_zip import Shards
+    from evalgate.adapters.archives.shard_zip import ShardReader
     from evalgate.bootstrap.sources import workspace
 
-    return Shards(workspace(cwd)).open(patterns)
+    return ShardReader(workspace(cwd)).open(patterns)

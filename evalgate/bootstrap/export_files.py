@@ -10,7 +10,7 @@ from evalgate.errors import Location, Problem, SettingError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.reporting.dataset.read_jsonl import Restored
+    from evalgate.reporting.dataset.read_jsonl import ReadEvaluations
 
 MOST_BYTES = 256_000_000
 
@@ -34,7 +34,7 @@ def write(parts: Iterable[bytes], path: str, form: str, *, cwd: str, source_date
     return path
 
 
-def read(path: str, cwd: str) -> Restored:
+def read(path: str, cwd: str) -> ReadEvaluations:
     """The evaluations of an export, by the file's ending; raises SettingError, RefusedPath or OverLimit."""
     content = workspace(cwd).read(path, MOST_BYTES, what="export")
     if path.endswith(".jsonl"):

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.approving import review_of
 from evalgate.bootstrap.job import approvals_of, approvals_on_disk, site, template_of
-from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, bench_of
+from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, make_judge_context
 from evalgate.bootstrap.run_recording import memory_of_job
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalgate.adapters.github import Budget
-    from evalgate.application.action.run_gate import Task, World
+    from evalgate.adapters.github import RequestDeadline
+    from evalgate.application.action.run_gate import GateOptions, GatePorts
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.ports import ReportFiles, StepOutput
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 RESULTS = "results.json"
 
 
-def action_task(settings: Settings) -> Task:
+def action_task(settings: Settings) -> GateOptions:
     """What a job asks of the gate, out of its inputs and its event."""
-    from evalgate.application.action.run_gate import Task
+    from evalgate.application.action.run_gate import GateOptions
 
     inputs = settings.inputs
-    return Task(
+    return GateOptions(
         request=action_request(settings),
         shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
         comment="off" if inputs.mode == "evaluate" else inputs.comment,
@@ -74,8 +74,12 @@ def action_request(settings: Settings) -> JudgeRequest:
 
 
 def action_world(
-    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, budget: Budget | None = None
-) -> World:
+    settings: Settings,
+    step: StepOutput,
+    judge: JobJudge,
+    downloads: str,
+    budget: RequestDeadline | None = None,
+) -> GatePorts:
     """What a job's run acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
     from functools import partial
     from pathlib import Path
@@ -83,13 +87,13 @@ def action_world(
     from evalgate.adapters import github
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import NamedFile, OutputFolder
-    from evalgate.application.action.run_gate import World
+    from evalgate.application.action.run_gate import GatePorts
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
-    bench = bench_of(settings)
+    bench = make_judge_context(settings)
     here, trace = site(settings), step.log if inputs.debug or job.debug else None
     client = partial(github.Client, here, trace=trace)
-    wanted = github.Wanted(
+    wanted = github.BaselineRequest(
         inputs.baseline_artifact,
         settings.baseline_branch,
         settings.event.default_branch,
@@ -97,10 +101,10 @@ def action_world(
         github.Reference(*settings.compared_commit),
     )
     search = inputs.baseline == "auto"
-    time = budget or github.Budget()
+    time = budget or github.RequestDeadline()
     before_verdict = time.half()
     found_in = Path(downloads)
-    return World(
+    return GatePorts(
         judge=judge.judge,
         folder=OutputFolder(bench.folder, bench.cwd, bench.root),
         step=step,

@@ -32,7 +32,7 @@ def site(settings: Settings) -> Site:
 
 def template_of(settings: Settings, client: Client) -> TemplateSource | None:
     """A project's template. A pull request does not say what its own comment says: its base commit does."""
-    from evalgate.adapters.files.local_template import TemplateOnDisk
+    from evalgate.adapters.files.local_template import LocalTemplate
     from evalgate.adapters.github import TemplateInCommit
 
     inputs, job = settings.inputs, settings.job
@@ -42,7 +42,7 @@ def template_of(settings: Settings, client: Client) -> TemplateSource | None:
         path = posixpath.normpath(posixpath.join(inputs.working_directory, inputs.template))
         return TemplateInCommit(client, path, settings.template_commit)
     cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
-    return TemplateOnDisk(workspace(cwd, job.workspace), inputs.template)
+    return LocalTemplate(workspace(cwd, job.workspace), inputs.template)
 
 
 def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
@@ -56,6 +56,6 @@ def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
 
 def approvals_on_disk(root: str) -> ApprovalSource:
     """The approvals as the checkout has them, in a job."""
-    from evalgate.adapters.files.local_approvals import ApprovalsOnDisk
+    from evalgate.adapters.files.local_approvals import LocalApprovals
 
-    return ApprovalsOnDisk(workspace(root, root))
+    return LocalApprovals(workspace(root, root))

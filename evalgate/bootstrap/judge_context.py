@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.application.judge.judge import Tools
-    from evalgate.application.messages.request import ApprovedReport, Form, Judgement, JudgeRequest, Written
-    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.application.messages.request import (
+        ApprovedReport,
+        Judgement,
+        JudgeRequest,
+        RenderedReport,
+        RenderOptions,
+    )
+    from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.ports import Progress
     from evalgate.settings.settings import Settings
@@ -27,15 +33,15 @@ class JobJudge(Protocol):
     def judge(self, request: JudgeRequest, /) -> Judgement:
         """The answer to a request."""
 
-    def write(self, path: str, run: TriggeringRun, form: Form, /) -> Written:
+    def write(self, path: str, run: TriggeringRun, form: RenderOptions, /) -> RenderedReport:
         """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
 
     def approve(
         self,
         content: bytes,
         run: TriggeringRun,
-        consents: Sequence[Consent],
-        form: Form,
+        consents: Sequence[CommentApproval],
+        form: RenderOptions,
         notes: Sequence[str],
         /,
     ) -> ApprovedReport:
@@ -43,7 +49,7 @@ class JobJudge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class JudgeContext:
     """A job's workspace, the folder that paths start from, and where files are left.
 
     `folder` lies inside the workspace, unless the judge is apart and leaves its files elsewhere.
@@ -62,7 +68,7 @@ class Bench:
 
         return judge(request, self.tools(named_baseline=request.baseline_required, progress=progress))
 
-    def write(self, path: str, run: TriggeringRun, form: Form) -> Written:
+    def write(self, path: str, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
         """Writes anew the report in a zip that a stranger's run left, in this very process."""
         from pathlib import Path
 
@@ -75,8 +81,8 @@ class Bench:
         self,
         content: bytes,
         run: TriggeringRun,
-        consents: Sequence[Consent],
-        form: Form,
+        consents: Sequence[CommentApproval],
+        form: RenderOptions,
         notes: Sequence[str],
     ) -> ApprovedReport:
         """Decides a finished run anew with what people approved, in this very process."""
@@ -92,7 +98,7 @@ class Bench:
         A baseline that was found lies in the runner's own folder; one that an input names must lie inside.
         """
         from evalgate.adapters.clock import SystemClock
-        from evalgate.adapters.files.disk_spool import Shelf
+        from evalgate.adapters.files.disk_spool import DiskSpool
         from evalgate.adapters.files.output_folder import OutputFolder
         from evalgate.adapters.progress import Quiet
         from evalgate.application.judge.judge import Tools
@@ -114,16 +120,16 @@ class Bench:
             reading.on(progress or Quiet()),
             price_list(),
             fingerprints(self.cwd, self.root),
-            shelf=Shelf,
+            shelf=DiskSpool,
         )
 
-    def moved_to(self, folder: str) -> Bench:
+    def moved_to(self, folder: str) -> JudgeContext:
         """The same for a judge apart, which leaves its files in a folder of its own."""
         return replace(self, folder=folder, is_apart=True)
 
 
-def bench_of(settings: Settings) -> Bench:
+def make_judge_context(settings: Settings) -> JudgeContext:
     """Where the job's judge sits."""
     job, inputs = settings.job, settings.inputs
     cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
-    return Bench(job.workspace, cwd, f"{cwd}/{OUTPUT_FOLDER}", inputs.limits, job.source_date_epoch)
+    return JudgeContext(job.workspace, cwd, f"{cwd}/{OUTPUT_FOLDER}", inputs.limits, job.source_date_epoch)

@@ -17,8 +17,8 @@ from evalgate.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.application.messages.request import Written
-    from evalgate.bootstrap.judge_context import Bench
+    from evalgate.application.messages.request import RenderedReport
+    from evalgate.bootstrap.judge_context import JudgeContext
 
 TRACES_A_SECOND = 10_000
 """Traces for which a judge gets a second of CPU time more."""
@@ -41,7 +41,7 @@ def answer(folder: str) -> int:
     return 0
 
 
-def _judged(bench: Bench, request: Any) -> dict[str, Any]:
+def _judged(bench: JudgeContext, request: Any) -> dict[str, Any]:
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.messages.write_outputs import leave_files
 
@@ -50,13 +50,13 @@ def _judged(bench: Bench, request: Any) -> dict[str, Any]:
     return told(judgement)
 
 
-def _written(bench: Bench, path: str, run: Any, form: Any) -> dict[str, Any]:
+def _written(bench: JudgeContext, path: str, run: Any, form: Any) -> dict[str, Any]:
     written = bench.write(path, run, form)
     _leave(bench, written)
     return told_written(written)
 
 
-def _approved(bench: Bench, *given: Any) -> dict[str, Any]:
+def _approved(bench: JudgeContext, *given: Any) -> dict[str, Any]:
     from evalgate.application.messages.approval_response import told_approved
 
     report = bench.approve(*given)
@@ -64,7 +64,7 @@ def _approved(bench: Bench, *given: Any) -> dict[str, Any]:
     return told_approved(report)
 
 
-def _leave(bench: Bench, written: Written) -> None:
+def _leave(bench: JudgeContext, written: RenderedReport) -> None:
     from evalgate.adapters.files.output_folder import OutputFolder
 
     files = OutputFolder(bench.folder, bench.cwd)

@@ -6,14 +6,14 @@ import gc
 import os
 from pathlib import Path
 
-from evalgate.adapters.sandbox.current_file import Note
+from evalgate.adapters.sandbox.current_file import CurrentFileNote
 
 COLLECT_EVERY = 300_000
 """Objects between looks for cycles, more than loading makes. Results are many and hold none."""
 
 FRAMES = 6
 
-reading = Note()
+reading = CurrentFileNote()
 """What this process reads, for one that outlives it."""
 
 

@@ -8,7 +8,7 @@ from evalgate.bootstrap.job import site, template_of
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
-    from evalgate.adapters.github import Budget
+    from evalgate.adapters.github import RequestDeadline
     from evalgate.application.action.publish import PublishTask, PublishWorld
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.ports import StepOutput
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def publish_task(settings: Settings) -> PublishTask:
     """What a job that publishes for another run is to do."""
     from evalgate.application.action.publish import PublishTask
-    from evalgate.application.messages.request import Form
+    from evalgate.application.messages.request import RenderOptions
 
     inputs, job, run = settings.inputs, settings.job, settings.event.triggering_run
     if run is None:
@@ -27,14 +27,18 @@ def publish_task(settings: Settings) -> PublishTask:
     return PublishTask(
         run=run,
         artifact=settings.report_artifact,
-        form=Form(settings.comment_key, inputs.max_comment_chars, url),
+        form=RenderOptions(settings.comment_key, inputs.max_comment_chars, url),
         comment=inputs.comment,
         summarise=inputs.job_summary,
     )
 
 
 def publish_world(
-    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, budget: Budget | None = None
+    settings: Settings,
+    step: StepOutput,
+    judge: JobJudge,
+    downloads: str,
+    budget: RequestDeadline | None = None,
 ) -> PublishWorld:
     """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
     from functools import partial

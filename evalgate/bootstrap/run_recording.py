@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.application.history.run_record import Circumstances
-    from evalgate.application.history.run_recorder import Memory
+    from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.settings.settings import Settings
 
 
-def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> Memory | None:
+def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> RunRecorder | None:
     """The store that a flag, the environment or the project names; None where none does, or says `none`.
 
     Raises SettingError for a name that can't be meant. A project file that can't be read is the judge's to
@@ -36,7 +36,7 @@ def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> M
     return _opened(named, cwd, environ.get("SOURCE_DATE_EPOCH"), around)
 
 
-def memory_of_job(settings: Settings) -> Memory:
+def memory_of_job(settings: Settings) -> RunRecorder:
     """The store that the input names; a file lies in the runner's own folder."""
     from evalgate.application.history.run_record import Circumstances
 
@@ -61,11 +61,11 @@ def _is_out_of_reach(settings: Settings) -> bool:
     return place_of(settings.inputs.store_url, settings.job.temp).kind == "postgresql"
 
 
-def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circumstances) -> Memory:
+def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circumstances) -> RunRecorder:
     """The store, opened. Raises SettingError for a name that can't be meant, and for nothing else."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.store.store_url import place_of
-    from evalgate.application.history.run_recorder import NOT_STORED, Memory
+    from evalgate.application.history.run_recorder import NOT_STORED, RunRecorder
     from evalgate.bootstrap.store import open_store
 
     clock = SystemClock(source_date_epoch)
@@ -73,5 +73,5 @@ def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circ
     try:
         store = open_store(named, folder, source_date_epoch=source_date_epoch)
     except (InvalidInput, Unreachable) as trouble:
-        return Memory(None, clock, around, f"{NOT_STORED}: {trouble}")
-    return Memory(store, clock, around)
+        return RunRecorder(None, clock, around, f"{NOT_STORED}: {trouble}")
+    return RunRecorder(store, clock, around)

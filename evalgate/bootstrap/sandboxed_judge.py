@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.errors import BugElsewhere, InvalidInput
+from evalgate.errors import InvalidInput, JudgeCrashed
 from evalgate.measures.redaction.redact import without_hidden
 from evalgate.measures.redaction.redact_chunks import clean_pieces
 from evalgate.models.run.chunks import Pieces
@@ -16,11 +16,17 @@ from evalgate.models.run.chunks import Pieces
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.adapters.sandbox.exchange_dir import Place
+    from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
     from evalgate.adapters.sandbox.preforked import ReadyJudge
-    from evalgate.application.messages.request import ApprovedReport, Form, Judgement, JudgeRequest, Written
-    from evalgate.bootstrap.judge_context import Bench
-    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.application.messages.request import (
+        ApprovedReport,
+        Judgement,
+        JudgeRequest,
+        RenderedReport,
+        RenderOptions,
+    )
+    from evalgate.bootstrap.judge_context import JudgeContext
+    from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.run.chunks import Content
     from evalgate.settings.limits import Limits
@@ -42,12 +48,12 @@ def bounds_of(limits: Limits) -> Bounds:
     return Bounds(limits.cpu, memory, 4 * limits.cpu + 20)
 
 
-class JudgeApart:
+class SandboxedJudge:
     """Asks a judge apart; `folder` is one of our own, where downloads lie that the judge may read."""
 
     def __init__(
         self,
-        bench: Bench,
+        bench: JudgeContext,
         folder: Path,
         log: Callable[[str], None] | None = None,
         ready: ReadyJudge | None = None,
@@ -73,7 +79,7 @@ class JudgeApart:
 
             return invalid(request, error, SystemClock(self._bench.source_date_epoch).now())
 
-    def write(self, path: str, run: TriggeringRun, form: Form) -> Written:
+    def write(self, path: str, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
         """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
         from evalgate.application.messages.judge_response import written_of
 
@@ -84,8 +90,8 @@ class JudgeApart:
         self,
         content: bytes,
         run: TriggeringRun,
-        consents: Sequence[Consent],
-        form: Form,
+        consents: Sequence[CommentApproval],
+        form: RenderOptions,
         notes: Sequence[str],
     ) -> ApprovedReport:
         """The report that a run left, decided anew with what people approved; raises InvalidInput."""
@@ -110,23 +116,23 @@ class JudgeApart:
 
             made = place.open(BASELINE)
             if made is None:
-                raise BugElsewhere("UnfitAnswer", ["the judge leaves no baseline"])
+                raise JudgeCrashed("UnfitAnswer", ["the judge leaves no baseline"])
             folder.take(BASELINE, without_secrets(made))
         return judgement
 
-    def _answer(self, verb: str, *given: Any) -> tuple[Place, Any]:
-        from evalgate.adapters.sandbox.exchange_dir import FILES, Place
+    def _answer(self, verb: str, *given: Any) -> tuple[ExchangeDir, Any]:
+        from evalgate.adapters.sandbox.exchange_dir import FILES, ExchangeDir
         from evalgate.adapters.sandbox.judge_process import GROUP, wait_for
         from evalgate.application.messages.request_codec import to_plain
 
         self._asked += 1
-        place = Place(self._folder / f"judge-{self._asked}", self._user, GROUP)
+        place = ExchangeDir(self._folder / f"judge-{self._asked}", self._user, GROUP)
         bench = self._bench.moved_to(f"{place.path}/{FILES}")
         place.ask(json.dumps(to_plain([verb, bench, list(given)])).encode())
         wait_for(self._begun(place), place, self._bounds)
         return place, _parsed(without_hidden(place.answer() or b""))
 
-    def _begun(self, place: Place) -> int:
+    def _begun(self, place: ExchangeDir) -> int:
         """The one that was made ready answers once; who is asked more often starts others."""
         ready, self._ready = self._ready, None
         if ready is not None:
@@ -135,7 +141,7 @@ class JudgeApart:
 
         return start(self._program(place))
 
-    def _program(self, place: Place) -> list[str]:
+    def _program(self, place: ExchangeDir) -> list[str]:
         bounds, user = self._bounds, NOBODY if self._user is None else str(self._user)
         given = [place.path, str(bounds.cpu), str(bounds.spare), str(bounds.memory), user]
         return [sys.executable, "-I", "-X", "utf8", "-m", "evalgate.judge", *given]
@@ -149,7 +155,7 @@ class JudgeApart:
         return user_to_be([*map(str, needed), str(self._folder.parent)], self._bench.root)
 
 
-def _clean_results(place: Place) -> Callable[[str], Content | None]:
+def _clean_results(place: ExchangeDir) -> Callable[[str], Content | None]:
     """The files of a judgement, cleaned; the results, which may be large, piece by piece."""
     read = _clean_files(place)
 
@@ -162,7 +168,7 @@ def _clean_results(place: Place) -> Callable[[str], Content | None]:
     return look
 
 
-def _clean_files(place: Place) -> Callable[[str], bytes | None]:
+def _clean_files(place: ExchangeDir) -> Callable[[str], bytes | None]:
     """The files of an answer without what the judge could not hide, for it does not know it."""
 
     def read(name: str) -> bytes | None:
@@ -177,7 +183,7 @@ def _parsed(content: bytes) -> Any:
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise BugElsewhere("UnfitAnswer", ["the judge does not answer"]) from None
+        raise JudgeCrashed("UnfitAnswer", ["the judge does not answer"]) from None
 
 
 def _refuse(_: str) -> NoReturn:

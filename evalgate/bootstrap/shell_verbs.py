@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.application.judge.backtest import BacktestTools
     from evalgate.application.judge.judge import Tools
-    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.models.approvals.approval import ApprovalFile
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.trace.trace import DamagedTrace, TraceRecord
@@ -40,7 +40,7 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     *,
     source_date_epoch: str | None,
     progress_to: TextIO | None,
-    wanted: Wanted | None = None,
+    wanted: ParallelOptions | None = None,
     store: Callable[[], Store] | None = None,
 ) -> Tools:
     """What the judge works with in a shell, where what a person names is trusted.
@@ -48,16 +48,16 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     `wanted` says who judges, None for this process alone; `store` opens the one that holds goldens.
     """
     from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.files.cached_files import SeenFiles
-    from evalgate.adapters.files.disk_spool import Shelf
+    from evalgate.adapters.files.cached_files import CachedFiles
+    from evalgate.adapters.files.disk_spool import DiskSpool
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.adapters.formats.open.trace_files import TraceFiles
     from evalgate.adapters.progress import Quiet, progress_for
     from evalgate.application.judge.judge import Tools
-    from evalgate.bootstrap.evaluation_pools import Workers, files_of
+    from evalgate.bootstrap.evaluation_pools import ConfiguredPools, files_of
     from evalgate.bootstrap.process import reading
 
-    files, limits = SeenFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
+    files, limits = CachedFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
     progress: Progress = Quiet()
     if progress_to is not None:
         progress = progress_for(progress_to, quiet=False, share=files.share)
@@ -70,8 +70,8 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
         reading.on(progress),
         price_list(),
         fingerprints(cwd),
-        None if wanted is None else Workers(files, limits, wanted),
-        Shelf,
+        None if wanted is None else ConfiguredPools(files, limits, wanted),
+        DiskSpool,
     )
 
 
@@ -103,10 +103,10 @@ def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
 
 def use_own_evaluators(modules: Sequence[str], cwd: str) -> None:
     """Lets suites name own evaluators: those of the modules, and of installed packages. Never in a job."""
-    from evalgate.adapters.plugins import OwnEvaluators
+    from evalgate.adapters.plugins import PluginEvaluators
     from evalgate.evaluators.core.registry import use_own
 
-    use_own(OwnEvaluators(modules, cwd))
+    use_own(PluginEvaluators(modules, cwd))
 
 
 def check_formats(configuration: Configuration) -> None:
@@ -121,23 +121,23 @@ def check_formats(configuration: Configuration) -> None:
 def pricer() -> Pricer:
     """Gives traces the cost that a run of a suite without `prices` would give them."""
     from evalgate.application.evaluation.pricing import Pricer
-    from evalgate.suite.suite_prices import OwnPrices
+    from evalgate.suite.suite_prices import SuitePrices
 
-    return Pricer(OwnPrices(), price_list())
+    return Pricer(SuitePrices(), price_list())
 
 
 def template(path: str, cwd: str) -> TemplateFile:
     """A project's own words for the comment, out of a file that a person named."""
-    from evalgate.adapters.files.local_template import TemplateOnDisk
+    from evalgate.adapters.files.local_template import LocalTemplate
 
-    return TemplateOnDisk(workspace(cwd), path).read()
+    return LocalTemplate(workspace(cwd), path).read()
 
 
 def approvals(cwd: str) -> ApprovalFile | None:
     """The approvals of the working folder, which a shell trusts; None where it has none."""
-    from evalgate.adapters.files.local_approvals import ApprovalsOnDisk
+    from evalgate.adapters.files.local_approvals import LocalApprovals
 
-    return ApprovalsOnDisk(workspace(cwd)).read()
+    return LocalApprovals(workspace(cwd)).read()
 
 
 def now(source_date_epoch: str | None) -> datetime:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from evalgate.errors import Problem
-    from evalgate.models.trace.trace import Source
+    from evalgate.models.trace.trace import TraceLocation
 
 # What JSON leaves raw but a terminal may obey or hide: controls, marks of direction, blanks of no width.
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -87,6 +87,6 @@ def visible_json(document: str) -> str:
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
-def place_of(source: Source) -> str:
+def place_of(source: TraceLocation) -> str:
     """A file, with the line where it holds many."""
     return source.path if source.line is None else f"{source.path}:{source.line}"

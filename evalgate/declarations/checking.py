@@ -12,20 +12,20 @@ from math import isfinite
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from evalgate.declarations.marks import Mark
+from evalgate.declarations.marks import FieldMark
 
 Check = Callable[[Any], Any]
-"""What pydantic would make of a value; raises UnsureError."""
+"""What pydantic would make of a value; raises UncertainValueError."""
 
 _LARGEST = 2**53
 """Whole numbers up to here are the same as floats."""
 
 
-class UnsureError(Exception):
+class UncertainValueError(Exception):
     """Somebody who knows more is to be asked."""
 
 
-UNSURE = UnsureError()
+UNSURE = UncertainValueError()
 
 
 def check_of(kind: Any) -> Check:
@@ -145,7 +145,7 @@ def _either(kind: Any) -> Check:
 
 def _marked(kind: Any) -> Check:
     inner, *marks = get_args(kind)
-    known = [mark for mark in marks if isinstance(mark, Mark)]
+    known = [mark for mark in marks if isinstance(mark, FieldMark)]
     if len(known) < len(marks):
         return _unsure
     told = [mark.given[0] for mark in known if mark.name == "Discriminator"]
@@ -163,16 +163,16 @@ def _tagged(kind: Any, name_of: Check) -> Check:
     return lambda value: by_name[name_of(value)](value)
 
 
-def _as_it_is(check: Check, _: Mark) -> Check:
+def _as_it_is(check: Check, _: FieldMark) -> Check:
     return check
 
 
-def _before(check: Check, mark: Mark) -> Check:
+def _before(check: Check, mark: FieldMark) -> Check:
     (change,) = mark.given
     return lambda value: check(_asked(change, value))
 
 
-def _after(check: Check, mark: Mark) -> Check:
+def _after(check: Check, mark: FieldMark) -> Check:
     (look,) = mark.given
     return lambda value: _asked(look, check(value))
 
@@ -184,7 +184,7 @@ def _asked(function: Check, value: Any) -> Any:
         raise UNSURE from None
 
 
-def bounded(check: Check, mark: Mark) -> Check:
+def bounded(check: Check, mark: FieldMark) -> Check:
     """The check of a type within the bounds that `Field` sets."""
     rules = [_BOUNDS[name](bound) for name, bound in mark.options.items() if name in _BOUNDS]
     if not rules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Self
 
-from evalgate.declarations.checking import UnsureError
+from evalgate.declarations.checking import UncertainValueError
 from evalgate.declarations.declared import Declaration
 
 
@@ -19,7 +19,7 @@ class Closed(Declaration):
         """What a file says, checked. Raises the refusal of pydantic, which tells every mistake."""
         try:
             return cls.read_surely(value)
-        except UnsureError:
+        except UncertainValueError:
             from evalgate.declarations.full import read
 
             found: Self = read(cls, value)

@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from evalgate.declarations.checking import UNSURE, bounded, check_of
-from evalgate.declarations.marks import MISSING, Mark
+from evalgate.declarations.marks import MISSING, FieldMark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,26 +32,26 @@ class Declared:
     def key(self) -> str:
         """The word that a file has for it."""
         marks = [self.said, *getattr(self.kind, "__metadata__", ())]
-        aliases = [mark.options.get("alias") for mark in marks if isinstance(mark, Mark)]
+        aliases = [mark.options.get("alias") for mark in marks if isinstance(mark, FieldMark)]
         return next(filter(None, aliases), self.name)
 
     @property
     def check(self) -> Check:
         """What reads it."""
         check = check_of(self.kind)
-        return bounded(check, self.said) if isinstance(self.said, Mark) else check
+        return bounded(check, self.said) if isinstance(self.said, FieldMark) else check
 
     @property
     def default(self) -> Any:
         """What it is where nothing is said; MISSING where it must be said, or is made anew each time."""
-        default = self.said.options.get("default", MISSING) if isinstance(self.said, Mark) else self.said
+        default = self.said.options.get("default", MISSING) if isinstance(self.said, FieldMark) else self.said
         return MISSING if isinstance(default, list | dict) else default
 
     @property
     def factory(self) -> Any:
         """What makes it where nothing is said; MISSING where nothing does."""
         said = self.said
-        if isinstance(said, Mark):
+        if isinstance(said, FieldMark):
             return said.options.get("default_factory", MISSING)
         return (lambda: copy(said)) if isinstance(said, list | dict) else MISSING
 
@@ -84,7 +84,7 @@ class Declaration:
 
     @classmethod
     def read_surely(cls, value: Any) -> Self:
-        """What a file says, where it is surely right; raises UnsureError."""
+        """What a file says, where it is surely right; raises UncertainValueError."""
         if isinstance(value, cls):
             return value
         if type(value) is not dict:
@@ -108,7 +108,7 @@ class Declaration:
 
     @classmethod
     def restored(cls, content: dict[str, Any], said: set[str]) -> Self:
-        """The record of content that is known to be right; raises UnsureError where a field is missing."""
+        """The record of known content; raises UncertainValueError where a field is missing."""
         for name, make in cls._made.items():
             if name not in content:
                 if make is MISSING:

@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from evalgate.declarations.declared import Declaration
-from evalgate.declarations.marks import MISSING, Mark
+from evalgate.declarations.marks import MISSING, FieldMark
 from evalgate.declarations.no_plugins import use_no_plugins
 
 use_no_plugins()
@@ -82,7 +82,7 @@ def _kind(kind: Any) -> Any:
 
 
 def _mark(mark: Any) -> Any:
-    if not isinstance(mark, Mark):
+    if not isinstance(mark, FieldMark):
         return mark
     inner = "json_schema_input_type"
     options = {name: _kind(value) if name == inner else value for name, value in mark.options.items()}

@@ -11,7 +11,7 @@ MISSING: Any = type("Missing", (), {})()
 """Where nothing is said."""
 
 
-class Mark:
+class FieldMark:
     """One thing that is said; `name` is pydantic's word for it."""
 
     __slots__ = ("given", "name", "options")
@@ -20,31 +20,31 @@ class Mark:
         self.name, self.given, self.options = name, given, options
 
 
-def Field(**options: Any) -> Mark:  # noqa: N802  (pydantic's name)
+def Field(**options: Any) -> FieldMark:  # noqa: N802  (pydantic's name)
     """Bounds of a type, or the default and alias of a field."""
-    return Mark("Field", (), options)
+    return FieldMark("Field", (), options)
 
 
-def BeforeValidator(function: Callable[[Any], Any], **options: Any) -> Mark:  # noqa: N802  (as above)
+def BeforeValidator(function: Callable[[Any], Any], **options: Any) -> FieldMark:  # noqa: N802  (as above)
     """A function that changes what is given before the type looks at it."""
-    return Mark("BeforeValidator", (function,), options)
+    return FieldMark("BeforeValidator", (function,), options)
 
 
-def AfterValidator(function: Callable[[Any], Any]) -> Mark:  # noqa: N802  (as above)
+def AfterValidator(function: Callable[[Any], Any]) -> FieldMark:  # noqa: N802  (as above)
     """A function that looks at what the type accepts; it raises ValueError for what can't be meant."""
-    return Mark("AfterValidator", (function,), {})
+    return FieldMark("AfterValidator", (function,), {})
 
 
-def Discriminator(function: Callable[[Any], Any]) -> Mark:  # noqa: N802  (as above)
+def Discriminator(function: Callable[[Any], Any]) -> FieldMark:  # noqa: N802  (as above)
     """A function that names the member of a union by what is given."""
-    return Mark("Discriminator", (function,), {})
+    return FieldMark("Discriminator", (function,), {})
 
 
-def Tag(name: str) -> Mark:  # noqa: N802  (as above)
+def Tag(name: str) -> FieldMark:  # noqa: N802  (as above)
     """The name of a member."""
-    return Mark("Tag", (name,), {})
+    return FieldMark("Tag", (name,), {})
 
 
-def WithJsonSchema(schema: dict[str, Any]) -> Mark:  # noqa: N802  (as above)
+def WithJsonSchema(schema: dict[str, Any]) -> FieldMark:  # noqa: N802  (as above)
     """What the JSON Schema says in place of the type."""
-    return Mark("WithJsonSchema", (schema,), {})
+    return FieldMark("WithJsonSchema", (schema,), {})

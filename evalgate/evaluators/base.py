@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from evalgate.declarations import full_model
 from evalgate.evaluators.core import evaluator
 from evalgate.evaluators.core.evaluator import Check, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.evaluator import Evaluator
 
-__all__ = ["Check", "Evaluator", "Finding", "FlawedError", "Trace"]
+__all__ = ["Check", "Evaluator", "FieldProblemError", "Finding", "Trace"]
 
 
 def __getattr__(name: str) -> Any:

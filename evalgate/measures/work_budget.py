@@ -6,7 +6,7 @@ LOOKS = 16
 """Looks at what is already known that take about as long as one comparison."""
 
 
-class Effort:
+class WorkBudget:
     """Comparisons that are left. `ran_out` says that more were wanted, so that what was found is not all."""
 
     __slots__ = ("left", "ran_out")

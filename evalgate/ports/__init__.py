@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from evalgate.measures.prices import Rates
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.approvals.triggering_run import TriggeringRun
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.github.check_run import CheckRun
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.standings import StandingsDoc
     from evalgate.models.run.chunks import Content
-    from evalgate.models.trace.trace import Source, Trace, TraceRecord
+    from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
     from evalgate.suite.custom_format import Custom
     from evalgate.suite.models import Configuration
 
@@ -114,7 +114,7 @@ class Baseline:
 class EarlierBaseline(NamedTuple):
     """A baseline as a comparison reads it: its run and, from a zip, its manifest."""
 
-    run: EarlierRun
+    run: BaselineRun
     manifest: dict[str, Any] | None
 
 
@@ -162,7 +162,7 @@ class TraceSpool(Protocol):
     def add(self, trace: Trace) -> None:
         """Keeps one trace, redacted."""
 
-    def take(self, source: Source, line: bytes | None) -> None:
+    def take(self, source: TraceLocation, line: bytes | None) -> None:
         """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Engine(Protocol):
         """Sends the workers home, whatever they are doing."""
 
 
-class Workshop(NamedTuple):
+class EvaluationPool(NamedTuple):
     """Workers, where they read traces, and what makes the line of a trace in a baseline."""
 
     source: BatchSource
@@ -47,11 +47,11 @@ class Workshop(NamedTuple):
     line_of: Callable[[Trace], bytes]
 
 
-class Workshops(Protocol):
+class EvaluationPools(Protocol):
     """Who judges, which depends on how much there is to judge."""
 
-    def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> Workshop | None:
+    def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
         """Workers for these patterns, each with the folder it starts from; None: this process does it."""
 
-    def alone(self) -> Workshop:
+    def alone(self) -> EvaluationPool:
         """Nobody but this process, batch by batch."""

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.review import (
         Account,
+        Contributors,
         GateRun,
         LeftReport,
-        Makers,
         Permission,
-        Remark,
+        PullRequestComment,
         ReviewedChange,
     )
     from evalgate.models.approvals.triggering_run import TriggeringRun
@@ -29,7 +29,7 @@ class Review(Protocol):
     def change(self) -> ReviewedChange:
         """What it proposes now; raises NotFound where there is no such pull request."""
 
-    def makers(self) -> Makers:
+    def makers(self) -> Contributors:
         """Who made its commits."""
 
     def twins(self, change: ReviewedChange) -> Sequence[int]:
@@ -38,10 +38,10 @@ class Review(Protocol):
     def gate_runs(self, change: ReviewedChange) -> Sequence[GateRun]:
         """Runs of the gate for it, the newest first: every push begins one."""
 
-    def remark(self, number: int) -> Remark | None:
+    def remark(self, number: int) -> PullRequestComment | None:
         """One comment as it stands now; None where it is gone or another pull request's."""
 
-    def remarks(self, since: datetime) -> Sequence[Remark]:
+    def remarks(self, since: datetime) -> Sequence[PullRequestComment]:
         """Comments that were written or edited since; raises Unreachable for more than are read."""
 
     def permission(self, account: Account) -> Permission:

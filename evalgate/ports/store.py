@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.goldens.feedback import Feedback
     from evalgate.models.goldens.regression_suite import RegressionSuite
-    from evalgate.models.run.evaluation import Evaluation, RegressionStatus
+    from evalgate.models.run.evaluation import GoldenEvaluation, RegressionStatus
     from evalgate.models.run.golden import Golden
     from evalgate.models.store.stored_run import RunApproval, RunFacts, Sighting, StoredRun, TrendPoint
 
@@ -90,13 +90,13 @@ class Goldens(Protocol):
 class Evaluations(Protocol):
     """Goldens as judged, the newest first."""
 
-    def create(self, evaluation: Evaluation) -> Evaluation:
+    def create(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
         """Stores one, with an id where it has none.
 
         Raises SettingError for a golden or a run that is not stored, or an id that is taken.
         """
 
-    def get(self, evaluation_id: str) -> Evaluation | None:
+    def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The one of that id."""
 
     def list(
@@ -106,22 +106,22 @@ class Evaluations(Protocol):
         suite: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[Evaluation]:
+    ) -> Sequence[GoldenEvaluation]:
         """All, of one suite, of a time (from `since`, before `until`)."""
 
-    def of_golden(self, golden_id: str, page: Page = ...) -> Sequence[Evaluation]:
+    def of_golden(self, golden_id: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
         """Those of one golden."""
 
-    def with_status(self, status: RegressionStatus, page: Page = ...) -> Sequence[Evaluation]:
+    def with_status(self, status: RegressionStatus, page: Page = ...) -> Sequence[GoldenEvaluation]:
         """Those of one regression status."""
 
-    def of_run(self, run_id: str, page: Page = ...) -> Sequence[Evaluation]:
+    def of_run(self, run_id: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
         """Those of one run."""
 
-    def of_trace(self, trace_sha256: str, page: Page = ...) -> Sequence[Evaluation]:
+    def of_trace(self, trace_sha256: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
         """Those of one recording."""
 
-    def previous(self, golden_id: str, suite: str, before: datetime) -> Evaluation | None:
+    def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
         """The last one of a golden in a suite before a moment."""
 
 
@@ -173,7 +173,7 @@ class Subject(NamedTuple):
 class Runs(Protocol):
     """Runs, the newest first."""
 
-    def record(self, run: StoredRun, evaluations: Sequence[Evaluation] = ()) -> bool:
+    def record(self, run: StoredRun, evaluations: Sequence[GoldenEvaluation] = ()) -> bool:
         """Stores a run with its evaluations, all or nothing; False where its id is stored already."""
 
     def get(self, run_id: str) -> StoredRun | None:

@@ -7,7 +7,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.run.run_statistics import LostCheck
+from evalgate.models.run.run_statistics import CostlyAssertion
 from evalgate.models.run.trials import lost_and_often
 from evalgate.records import dataclass
 
@@ -27,7 +27,7 @@ class _Tally:
     is_required: bool = False
 
 
-def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostCheck]:
+def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyAssertion]:
     """Every check of a suite that did not pass somewhere, by name and type, costliest first."""
     found: dict[tuple[str, str], _Tally] = {}
     for place, scenario in enumerate(scenarios):
@@ -38,7 +38,7 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostChe
                 tally.scenarios.add(place)
                 tally.is_required |= each.required
     return costliest(
-        LostCheck(
+        CostlyAssertion(
             *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),
             round(fsum(tally.weights.elements()), DIGITS),
         )
@@ -46,10 +46,10 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[LostChe
     )
 
 
-def costliest(checks: Iterable[LostCheck]) -> list[LostCheck]:
+def costliest(checks: Iterable[CostlyAssertion]) -> list[CostlyAssertion]:
     """The costliest: by weight lost, then by how often they failed, then by name."""
     return sorted(checks, key=_rank)[:MOST]
 
 
-def _rank(check: LostCheck) -> tuple[float, int, str, str, str]:
+def _rank(check: CostlyAssertion) -> tuple[float, int, str, str, str]:
     return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)

@@ -11,12 +11,12 @@ from evalgate.measures.numeric.intervals import mean_interval, paired_rates_inte
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.measures.numeric.passk import pass_at_k, pass_hat_k
 from evalgate.measures.numeric.percentile import rank_in, ranks_among
-from evalgate.models.run.run_statistics import Figures, Moves, PassK
+from evalgate.models.run.run_statistics import PassAtK, Statistics, StatisticsDelta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from evalgate.models.comparison.comparison import Standing
+    from evalgate.models.comparison.comparison import ScenarioOutcome
 
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
 """Numbers of tries for which pass@k and pass^k are told, as far as every scenario has so many trials."""
@@ -26,7 +26,7 @@ MOVING = (
 )
 
 
-def figures_of(standings: Iterable[Standing]) -> Figures:
+def figures_of(standings: Iterable[ScenarioOutcome]) -> Statistics:
     """The figures of some scenarios, each looked at once and let go."""
     sums = _Sums()
     for found in standings:
@@ -35,7 +35,7 @@ def figures_of(standings: Iterable[Standing]) -> Figures:
     latency_p50, latency_p95 = ranks_among(sums.latencies, (50, 95))
     cost = round(fsum(sums.costs), DIGITS) if sums.trials and sums.trials == len(sums.costs) else None
     tokens = sums.tokens if sums.trials and sums.trials == sums.metered else None
-    return Figures(
+    return Statistics(
         scenarios=count,
         trials=sums.trials,
         pass_rate=round(sums.passed / count, DIGITS) if count else None,
@@ -62,7 +62,7 @@ class _Sums:
         self.scores, self.costs, self.latencies = array("d"), array("d"), array("d")
         self.recorded: Counter[tuple[int, int]] = Counter()
 
-    def add(self, found: Standing) -> None:
+    def add(self, found: ScenarioOutcome) -> None:
         """Takes in one scenario."""
         trials = len(found.passed)
         self.passed += found.verdict == "PASS"
@@ -78,8 +78,8 @@ class _Sums:
 
 
 def moves_of(
-    before: Sequence[Standing], now: Sequence[Standing], figures: Figures | None = None
-) -> Moves | None:
+    before: Sequence[ScenarioOutcome], now: Sequence[ScenarioOutcome], figures: Statistics | None = None
+) -> StatisticsDelta | None:
     """How the figures moved; both lists hold the same scenarios in the same order. None of none.
 
     `figures` are those of `now`, where they are known already.
@@ -90,13 +90,13 @@ def moves_of(
     flips = [(was.verdict == "PASS", found.verdict == "PASS") for was, found in zip(before, now, strict=True)]
     kept, lost, won = flips.count((True, True)), flips.count((True, False)), flips.count((False, True))
     scores = [(found.score or 0.0) - (was.score or 0.0) for was, found in zip(before, now, strict=True)]
-    return Moves(
+    return StatisticsDelta(
         scenarios=len(now),
         moved={name: _difference(getattr(old, name), getattr(new, name)) for name in MOVING},
         pass_rate_interval=paired_rates_interval(kept, lost, won, len(now)),
         score_interval=mean_interval(scores),
         pass_k=[
-            PassK(
+            PassAtK(
                 there.k,
                 round(here.at_least_one - there.at_least_one, DIGITS),
                 round(here.every_one - there.every_one, DIGITS),
@@ -106,11 +106,11 @@ def moves_of(
     )
 
 
-def _pass_k(recorded: Counter[tuple[int, int]]) -> list[PassK]:
+def _pass_k(recorded: Counter[tuple[int, int]]) -> list[PassAtK]:
     """For each k up to the trials of the scenario that has fewest; one without any never passed."""
     fewest = min((trials for trials, _ in recorded if trials), default=0)
     return [
-        PassK(k, _mean_of(pass_at_k, recorded, k), _mean_of(pass_hat_k, recorded, k))
+        PassAtK(k, _mean_of(pass_at_k, recorded, k), _mean_of(pass_hat_k, recorded, k))
         for k in KS
         if k <= fewest
     ]

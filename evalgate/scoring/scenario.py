@@ -47,7 +47,7 @@ class TrialRules:
 NO_DEMANDS = TrialRules()
 
 
-class Judged(NamedTuple):
+class ScenarioJudgement(NamedTuple):
     """A scenario's verdict with its figures; `reason` is None for a PASS."""
 
     verdict: Verdict
@@ -59,10 +59,10 @@ class Judged(NamedTuple):
 
 def judge_scenario(
     trials: Sequence[TrialResult], threshold: float, rules: TrialRules = NO_DEMANDS
-) -> Judged | None:
+) -> ScenarioJudgement | None:
     """The verdict over all trials; None where the scenario is optional and has none (it is skipped)."""
     if not trials:
-        return None if rules.optional else Judged("MISSING", None, None, None, NO_TRACE)
+        return None if rules.optional else ScenarioJudgement("MISSING", None, None, None, NO_TRACE)
     found = statuses(trials)
     passed, total = found.count("passed"), len(trials)
     score = mean_score(array("d", (each for each in column(trials, "score") if each is not None)))
@@ -77,7 +77,7 @@ def judge_scenario(
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
-    return Judged(verdict, score, round(passed / total, DIGITS), wilson(passed, total), reason)
+    return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson(passed, total), reason)
 
 
 def _unmet(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:

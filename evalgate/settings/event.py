@@ -43,7 +43,7 @@ class CommentEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TriggerEvent:
     """The little that the gate needs of an event."""
 
     name: str = ""
@@ -55,18 +55,18 @@ class Event:
     comment: CommentEvent | None = None  # issue_comment: what somebody wrote
 
 
-def read_event(name: str, path: str, problems: list[Problem]) -> Event:
+def read_event(name: str, path: str, problems: list[Problem]) -> TriggerEvent:
     """The event of file `path`; an unreadable one is a problem."""
     payload = _payload(path, problems) if path else {}
     if not payload:
-        return Event(name)
+        return TriggerEvent(name)
     pull_request = None
     if name.startswith("pull_request"):
         pull_request = _pull_request(payload)
         if pull_request is None:
             problems.append(Problem("the event file does not say which pull request this is"))
     triggering_run = _triggering_run(payload, problems) if name == "workflow_run" else None
-    return Event(
+    return TriggerEvent(
         name=name,
         default_branch=_text(dig(payload, "repository", "default_branch")) or "main",
         pull_request=pull_request,

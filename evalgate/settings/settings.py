@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalgate.errors import Problem, SettingError
 from evalgate.records import dataclass, replace
-from evalgate.settings.event import Event, read_event
+from evalgate.settings.event import TriggerEvent, read_event
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, read_job
 from evalgate.settings.store_path import misplaced
@@ -41,7 +41,7 @@ class Settings:
 
     inputs: Inputs
     job: Job
-    event: Event
+    event: TriggerEvent
     notes: tuple[str, ...] = ()
 
     @classmethod

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
-from evalgate.evaluators.core.field_problems import MOST_TOLD, Flaw, Path
+from evalgate.evaluators.core.field_problems import MOST_TOLD, FieldProblem, Path
 from evalgate.evaluators.core.parse import Parser
-from evalgate.suite.scheduled_tool import Subject
+from evalgate.suite.scheduled_tool import ScheduledTool
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
@@ -24,19 +24,21 @@ class Checks:
 
     def __init__(self, document: Document, entry: ScenarioEntry, path: Path) -> None:
         self._document, self._entry, self._path = document, entry, path
-        self._compiled: dict[tuple[int, Subject | None], Assertion | None] = {}
+        self._compiled: dict[tuple[int, ScheduledTool | None], Assertion | None] = {}
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
         self.taken: list[Variant] = []
         self._has_demand = "expected_tool" in entry.model_fields_set
         if not self._has_demand and entry.min_calls is not None:
             self._tell(
-                Flaw((*path, "min_calls"), "`min_calls` counts calls of `expected_tool`, which is missing")
+                FieldProblem(
+                    (*path, "min_calls"), "`min_calls` counts calls of `expected_tool`, which is missing"
+                )
             )
 
     def of(self, variant: Variant | None) -> list[Assertion]:
         """The assertions as they are in one variant; those with mistakes are left out."""
-        subject = Subject(self._entry.expected_tool)
+        subject = ScheduledTool(self._entry.expected_tool)
         if variant is not None:
             subject = subject._replace(tool=variant.tool, action=variant.action)
         found = [self._demand(subject, variant)]
@@ -50,7 +52,7 @@ class Checks:
             self.taken.append(variant)
         return [each for each in found if each is not None]
 
-    def _demand(self, subject: Subject, variant: Variant | None) -> Assertion | None:
+    def _demand(self, subject: ScheduledTool, variant: Variant | None) -> Assertion | None:
         if not self._has_demand:
             return None
         if variant is not None and subject.expected is None and subject.action and not subject.tool:
@@ -60,15 +62,17 @@ class Checks:
         raw = subject.demand(self._entry.min_calls)
         return self._once((-1, subject), raw, (*self._path, "expected_tool", 0))
 
-    def _check(self, index: int, raw: Any, subject: Subject | None) -> Assertion | None:
+    def _check(self, index: int, raw: Any, subject: ScheduledTool | None) -> Assertion | None:
         if len(self.problems) > MOST_TOLD:
             return None
         if len(self.problems) == MOST_TOLD:
-            self._tell(Flaw((*self._path, "assertions"), "too many mistakes to read the other assertions"))
+            self._tell(
+                FieldProblem((*self._path, "assertions"), "too many mistakes to read the other assertions")
+            )
             return None
         return self._once((index, subject), raw, (*self._path, "assertions", index))
 
-    def _once(self, key: tuple[int, Subject | None], raw: Any, path: Path) -> Assertion | None:
+    def _once(self, key: tuple[int, ScheduledTool | None], raw: Any, path: Path) -> Assertion | None:
         if key not in self._compiled:
             parser = Parser(self._document.at)
             found = self._compiled[key] = parser.assertion(raw, path)
@@ -78,7 +82,7 @@ class Checks:
                 self.warnings.append(Problem(found.warning, found.location))
         return self._compiled[key]
 
-    def _tell(self, flaw: Flaw) -> None:
+    def _tell(self, flaw: FieldProblem) -> None:
         self._keep(Problem(flaw.message, self._document.at(flaw.path), flaw.hint))
 
     def _keep(self, problem: Problem) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.core.field_problems import Flaw, Path
+from evalgate.evaluators.core.field_problems import FieldProblem, Path
 from evalgate.suite.custom_format import CUSTOM, Custom
-from evalgate.suite.diagnostics import Mistakes
-from evalgate.suite.trace_matcher import Matching
+from evalgate.suite.diagnostics import Diagnostics
+from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,48 +23,50 @@ IN_PROJECT: Path = ("defaults", "custom")
 SPEAKING = ("messages", "response", "input")
 
 
-def check_custom(document: Document, entry: CustomEntry | None, mistakes: Mistakes) -> None:
+def check_custom(document: Document, entry: CustomEntry | None, mistakes: Diagnostics) -> None:
     """Keeps the mistakes in what a project gives to its suites."""
     if entry is not None:
         _read(document, entry, IN_PROJECT, mistakes)
 
 
 def custom_of(
-    document: Document, file: SuiteFile, shared: CustomEntry | None, form: str, mistakes: Mistakes
+    document: Document, file: SuiteFile, shared: CustomEntry | None, form: str, mistakes: Diagnostics
 ) -> Custom | None:
     """How a suite's traces are read, the suite's own word before the project's; None for other formats."""
     own = None if file.custom is None else _read(document, file.custom, IN_SUITE, mistakes)
     if form != CUSTOM:
         if own is not None:
             said = "`custom` is read only with `format: custom`"
-            mistakes.add(document, Flaw(IN_SUITE, said, "add `format: custom`, or take `custom` away"))
+            mistakes.add(
+                document, FieldProblem(IN_SUITE, said, "add `format: custom`, or take `custom` away")
+            )
         return None
     if own is None and shared is None:
         said = "`format: custom` needs `custom`, which says where the fields of a trace stand"
-        mistakes.add(document, Flaw(("format",), said))
+        mistakes.add(document, FieldProblem(("format",), said))
     if own is not None or shared is None:
         return own
-    return _read(document, shared, IN_PROJECT, Mistakes())  # its mistakes were told with the project
+    return _read(document, shared, IN_PROJECT, Diagnostics())  # its mistakes were told with the project
 
 
-def _read(document: Document, entry: CustomEntry, at: Path, mistakes: Mistakes) -> Custom:
+def _read(document: Document, entry: CustomEntry, at: Path, mistakes: Diagnostics) -> Custom:
     for flaw in _flaws(entry, at):
         mistakes.add(document, flaw)
-    return _compiled(entry, at, Matching(document, mistakes).query)
+    return _compiled(entry, at, TraceMatcher(document, mistakes).query)
 
 
-def _flaws(entry: CustomEntry, at: Path) -> Iterator[Flaw]:
+def _flaws(entry: CustomEntry, at: Path) -> Iterator[FieldProblem]:
     """What can't be meant, beyond expressions that do not compile."""
     if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEAKING):
         said = "`custom` finds nothing that an agent said or did"
-        yield Flaw(at, said, "give it `messages`, or `response`, or `path` of `tool_calls`")
+        yield FieldProblem(at, said, "give it `messages`, or `response`, or `path` of `tool_calls`")
     twice: tuple[tuple[Path, Closed, str, str], ...] = (
         (at, entry, "latency_ms", "latency_seconds"),
         ((*at, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
     )
     for around, holder, one, other in twice:
         if getattr(holder, one) is not None and getattr(holder, other) is not None:
-            yield Flaw((*around, other), f"`{one}` and `{other}` say the same thing: keep one")
+            yield FieldProblem((*around, other), f"`{one}` and `{other}` say the same thing: keep one")
 
 
 def _compiled(entry: CustomEntry, at: Path, compile_one: Callable[[str, Path], Query | None]) -> Custom:

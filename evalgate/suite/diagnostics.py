@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from evalgate.declarations import Closed, refusal
 from evalgate.errors import Location, Problem
-from evalgate.evaluators.core.field_problems import Flaw, Path, flaws_of
+from evalgate.evaluators.core.field_problems import FieldProblem, Path, flaws_of
 from evalgate.evaluators.core.parse import Parser
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ class Document(Protocol):
         """The place of the part that `path` leads to, or of the nearest part around it."""
 
 
-class Mistakes:
+class Diagnostics:
     """Problems found so far."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def add(self, document: Document, flaw: Flaw) -> None:
+    def add(self, document: Document, flaw: FieldProblem) -> None:
         """Keeps one flaw with its place in the file."""
         self.problems.append(Problem(flaw.message, document.at(flaw.path), flaw.hint))
 
@@ -53,7 +53,7 @@ class Mistakes:
         return parsed
 
 
-def _with_remedy(flaw: Flaw) -> Flaw:
+def _with_remedy(flaw: FieldProblem) -> FieldProblem:
     if flaw.path[-1:] == ("fail_on",) and "at least" in flaw.message:
         return flaw._replace(
             message="`fail_on` can't be empty", hint="to never fail the check use report-only"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.records import dataclass
-from evalgate.suite.suite_prices import OwnPrices
+from evalgate.suite.suite_prices import SuitePrices
 
 if TYPE_CHECKING:
     import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.suite.custom_format import Custom
     from evalgate.suite.schema.suite_file import PolicyEntry
 
-NO_PRICES = OwnPrices()
+NO_PRICES = SuitePrices()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Suite:
     scenarios: Sequence[Scenario]
     policy: PolicyEntry
     written: dict[str, Any]  # the file's own content, for the baseline
-    prices: OwnPrices = NO_PRICES  # its own before its project's
+    prices: SuitePrices = NO_PRICES  # its own before its project's
     form_at: Location | None = None
     quarantine: Sequence[Quarantine] = ()
 
@@ -109,4 +109,4 @@ class Configuration:
     policy: PolicyEntry
     warnings: Sequence[Problem]
     written: dict[str, Any]  # the project file's own content, {} without one
-    prices: OwnPrices = NO_PRICES
+    prices: SuitePrices = NO_PRICES

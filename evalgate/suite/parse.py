@@ -6,16 +6,16 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
-from evalgate.evaluators.core.field_problems import Flaw
+from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.measures.redaction.redact import hide_too
 from evalgate.suite.custom_mapping import check_custom, custom_of
-from evalgate.suite.diagnostics import HOW_TO_BEGIN, Mistakes
+from evalgate.suite.diagnostics import HOW_TO_BEGIN, Diagnostics
 from evalgate.suite.models import Suite
 from evalgate.suite.scenarios import Scenarios
-from evalgate.suite.scheduled_tool import Subject
+from evalgate.suite.scheduled_tool import ScheduledTool
 from evalgate.suite.schema.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
 from evalgate.suite.suite_prices import own_prices
-from evalgate.suite.trace_matcher import Matching
+from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
 
 
-def parse_project(document: Document, mistakes: Mistakes) -> ProjectFile | None:
+def parse_project(document: Document, mistakes: Diagnostics) -> ProjectFile | None:
     """A project file, or None with its mistakes kept; what it wants hidden is hidden from here on."""
     project = mistakes.read(document, ProjectFile)
     hide_what_it_says(document, mistakes)
@@ -41,7 +41,7 @@ def parse_project(document: Document, mistakes: Mistakes) -> ProjectFile | None:
     return project
 
 
-def hide_what_it_says(document: Document, mistakes: Mistakes) -> None:
+def hide_what_it_says(document: Document, mistakes: Diagnostics) -> None:
     """From here on this process hides what a project file asks for, beside the known secrets."""
     if not isinstance(document.value, dict) or "redact" not in document.value:
         return
@@ -71,7 +71,7 @@ class SharedDefaults:
         """The project's assertions, compiled; its mistakes were told when it was parsed."""
         if self.document is None:
             return []
-        return Mistakes().assertions(self.document, self.defaults.assertions, ASSERTIONS)
+        return Diagnostics().assertions(self.document, self.defaults.assertions, ASSERTIONS)
 
 
 def parse_suite(
@@ -79,7 +79,7 @@ def parse_suite(
     path: str,
     folder: str,
     shared: SharedDefaults,
-    mistakes: Mistakes,
+    mistakes: Diagnostics,
     goldens: StoredGoldens | None = None,
 ) -> tuple[Suite | None, list[Problem]]:
     """One suite, or None with its mistakes kept; beside it what `validate` warns about. Raises OverLimit.
@@ -88,7 +88,7 @@ def parse_suite(
     """
     before = len(mistakes.problems)
     if isinstance(document.value, dict) and not {"scenarios", "goldens"} & document.value.keys():
-        mistakes.add(document, Flaw((), "`scenarios` is missing", HOW_TO_BEGIN))
+        mistakes.add(document, FieldProblem((), "`scenarios` is missing", HOW_TO_BEGIN))
     file = mistakes.read(document, SuiteFile)
     if file is None:
         _parse_what_can_be(document, mistakes)
@@ -99,9 +99,9 @@ def parse_suite(
     built = scenarios.built(common)
     written, policy = document.value, file.policy
     if file.goldens or file.golden is not None:
-        from evalgate.suite.goldens.goldens import Goldens
+        from evalgate.suite.goldens.goldens import SuiteGoldens
 
-        found = Goldens(document, file, goldens, mistakes, scenarios.variants)
+        found = SuiteGoldens(document, file, goldens, mistakes, scenarios.variants)
         built += found.built(common, built)
         written, policy = found.written, found.policy
         scenarios.warnings += found.warnings
@@ -116,7 +116,7 @@ def parse_suite(
         traces_folder=folder if has_traces else shared.folder,
         form=form,
         custom=custom_of(document, file, shared.defaults.custom, form, mistakes),
-        scenario_from=Matching(document, mistakes).query(expression, ("scenario_from",))
+        scenario_from=TraceMatcher(document, mistakes).query(expression, ("scenario_from",))
         if expression
         else None,
         scenarios=built,
@@ -151,7 +151,7 @@ def name_of(path: str) -> str:
     return name[:MAX_NAME]
 
 
-def _parse_what_can_be(document: Document, mistakes: Mistakes) -> None:
+def _parse_what_can_be(document: Document, mistakes: Diagnostics) -> None:
     """Assertions of a file that has other mistakes, so that a person hears of all of them at once."""
     value = document.value if isinstance(document.value, dict) else {}
     defaults = value.get("defaults")
@@ -160,7 +160,7 @@ def _parse_what_can_be(document: Document, mistakes: Mistakes) -> None:
     scenarios = value.get("scenarios")
     for index, entry in enumerate(scenarios if isinstance(scenarios, list) else []):
         if isinstance(entry, dict) and isinstance(entry.get("assertions"), list):
-            subject = Subject(_some_tool(entry.get("expected_tool"), entry, value))
+            subject = ScheduledTool(_some_tool(entry.get("expected_tool"), entry, value))
             written = [subject.written_into(each) for each in entry["assertions"]]
             mistakes.assertions(document, written, ("scenarios", index, "assertions"))
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from evalgate.errors import OverLimit, Problem
-from evalgate.evaluators.core.field_problems import MOST_TOLD, Flaw, Path
+from evalgate.evaluators.core.field_problems import MOST_TOLD, FieldProblem, Path
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.records import replace
 from evalgate.scoring.scenario import TrialRules
 from evalgate.suite.checks import Checks
 from evalgate.suite.models import Scenario
-from evalgate.suite.trace_matcher import Matching
+from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.suite.diagnostics import Document, Mistakes
+    from evalgate.suite.diagnostics import Diagnostics, Document
     from evalgate.suite.models import Variant
     from evalgate.suite.schema.suite_file import Defaults, ScenarioEntry, SuiteFile
 
@@ -30,9 +30,9 @@ MAX_CHECKS = 5_000_000
 class Scenarios:
     """Puts the scenarios of one suite together; `warnings` is what `validate` says besides mistakes."""
 
-    def __init__(self, document: Document, file: SuiteFile, shared: Defaults, mistakes: Mistakes) -> None:
+    def __init__(self, document: Document, file: SuiteFile, shared: Defaults, mistakes: Diagnostics) -> None:
         self._document, self._file, self._shared, self._mistakes = document, file, shared, mistakes
-        self._matching = Matching(document, mistakes)
+        self._matching = TraceMatcher(document, mistakes)
         self.variants = self._matching.variants(file.variants, ("variants",))
         self._unused: dict[int, Variant] = {}
         self.warnings: list[Problem] = []
@@ -136,7 +136,7 @@ class Scenarios:
             seen.add(looks)
 
     def _flaw(self, path: Path, message: str, hint: str | None = None) -> None:
-        self._mistakes.add(self._document, Flaw(path, message, hint))
+        self._mistakes.add(self._document, FieldProblem(path, message, hint))
 
 
 def _unused(variant: Variant) -> Problem:

@@ -10,7 +10,7 @@ _NAMES = (DEMAND, "tool")
 _AROUND = ("not", "when", "then", "all_of", "any_of", "at_least", "of")
 
 
-class Subject(NamedTuple):
+class ScheduledTool(NamedTuple):
     """Calls of the tool that the scenario expects, or of a variant's `tool` in its place; of one `action`."""
 
     expected: str | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.errors import InvalidInput, Location
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.records import dataclass
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
 from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
@@ -53,7 +53,7 @@ def stored_suites(kept: Any) -> StoredSuites | None:
     shared, policy, unread = SharedDefaults(None, Defaults.unsaid()), PolicyEntry.unsaid(), list[str]()
     if written:
         document = StoredDocument(PROJECT, written)
-        mistakes = Mistakes()
+        mistakes = Diagnostics()
         project = parse_project(document, mistakes)
         if project is None or mistakes.problems:
             return None
@@ -74,7 +74,7 @@ def stored_suites(kept: Any) -> StoredSuites | None:
 
 
 def _suite(document: StoredDocument, shared: SharedDefaults) -> Suite | None:
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     folder = posixpath.dirname(document.file) or "."
     try:
         suite, _ = parse_suite(document, document.file, folder, shared, mistakes)

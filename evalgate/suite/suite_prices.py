@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnPrices:
+class SuitePrices:
     """Prices by model, the nearest first; None says that a model's price is to stay unknown."""
 
     entries: Sequence[tuple[str, Rates | None]] = ()
@@ -34,9 +34,9 @@ class OwnPrices:
         return f"prices {hashlib.sha256(repr(list(self.entries)).encode()).hexdigest()[:12]}"
 
 
-def own_prices(*tables: Mapping[str, PriceEntry | None]) -> OwnPrices:
+def own_prices(*tables: Mapping[str, PriceEntry | None]) -> SuitePrices:
     """The prices of several files; the first that names a model wins."""
-    return OwnPrices([(model, _rates(entry)) for table in tables for model, entry in table.items()])
+    return SuitePrices([(model, _rates(entry)) for table in tables for model, entry in table.items()])
 
 
 def _rates(entry: PriceEntry | None) -> Rates | None:

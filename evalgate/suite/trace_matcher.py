@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.core.field_problems import Flaw, FlawedError, Path
+from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError, Path
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.text.globs import GlobError, path_pattern
 from evalgate.suite.models import Match, Variant
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.measures.jmespath.query import Query
-    from evalgate.suite.diagnostics import Document, Mistakes
+    from evalgate.suite.diagnostics import Diagnostics, Document
     from evalgate.suite.schema.golden_file import GoldenEntry
     from evalgate.suite.schema.suite_file import ScenarioEntry, VariantEntry
 
 
-class Matching:
+class TraceMatcher:
     """Compiles the expressions and patterns of one file; mistakes are kept with their place."""
 
-    def __init__(self, document: Document, mistakes: Mistakes) -> None:
+    def __init__(self, document: Document, mistakes: Diagnostics) -> None:
         self._document, self._mistakes = document, mistakes
 
     def of_scenario(self, entry: ScenarioEntry | GoldenEntry, path: Path) -> Match:
@@ -50,8 +50,8 @@ class Matching:
         """A compiled expression, None with its mistake kept."""
         try:
             return compile_query(expression, str(path[-1]))
-        except FlawedError as error:
-            self._mistakes.add(self._document, Flaw(path, error.flaw.message))
+        except FieldProblemError as error:
+            self._mistakes.add(self._document, FieldProblem(path, error.flaw.message))
             return None
 
     def _match(self, match: MatchEntry, scenario_id: str | None, at: Path) -> Match:
@@ -66,5 +66,5 @@ class Matching:
         try:
             return path_pattern(pattern)
         except GlobError as error:
-            self._mistakes.add(self._document, Flaw(path, str(error)))
+            self._mistakes.add(self._document, FieldProblem(path, str(error)))
             return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from evalgate.evaluators.base import Check, Evaluator, Finding, FlawedError
+from evalgate.evaluators.base import Check, Evaluator, FieldProblemError, Finding
 
 if TYPE_CHECKING:
     from evalgate.evaluators.base import Trace
@@ -27,7 +27,9 @@ class MentionsResult(Evaluator):
     def compile(self) -> Check:
         """Looks at the settings once; what it returns looks at one trace after another."""
         if not self.field.isidentifier():
-            raise FlawedError("field", f"`field` is one name, not {self.field!r}", "for example refund_id")
+            raise FieldProblemError(
+                "field", f"`field` is one name, not {self.field!r}", "for example refund_id"
+            )
         tool, field = self.tool, self.field
 
         def check(trace: Trace) -> Finding:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import GROUP
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.application.messages.request_codec import to_plain
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
-from evalgate.bootstrap.judge_context import Bench
+from evalgate.bootstrap.judge_context import JudgeContext
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,8 +143,8 @@ import os, sys
 before = set(sys.modules)
 from io import StringIO
 from evalgate.action import run
-from evalgate.adapters.github.workflow_step import Step
-code = run({environ!r}, Step(StringIO()))
+from evalgate.adapters.github.workflow_step import WorkflowStep
+code = run({environ!r}, WorkflowStep(StringIO()))
 print(code, *sorted(set(sys.modules) - before))
 """
 JUDGED = """
@@ -196,8 +196,8 @@ def job_of(project, tmp_path):
 
 def judged_of(project, tmp_path):
     """The judge of such a job, as a script."""
-    bench = Bench(str(project), str(project), str(project / ".evalgate"))
-    place = Place(tmp_path / "judge", None, GROUP)
+    bench = JudgeContext(str(project), str(project), str(project / ".evalgate"))
+    place = ExchangeDir(tmp_path / "judge", None, GROUP)
     request = JudgeRequest(configs=("suite.yaml",))
     place.ask(json.dumps(to_plain(["judge", bench.moved_to(f"{place.path}/files"), [request]])).encode())
     return JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"])

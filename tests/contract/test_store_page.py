@@ -15,7 +15,7 @@ from evalgate.adapters.store.schema.tables import METADATA
 from evalgate.adapters.store.sqlite_file import LONGEST_WAIT, LONGEST_WORK
 from evalgate.adapters.store.store_url import place_of
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 PAGE = "docs/store.md"
 STATEMENTS = [block.text for block in blocks("sql") if block.document == PAGE]
@@ -56,8 +56,8 @@ def filled(store, store_url):
     for number, year in ((1, 2024), (2, 2026)):
         when = datetime(year, 3, 1, tzinfo=UTC)
         facts = RunFacts(f"r{number}", ("s",), "pass", 0, when, when, 1, branch="main", score=0.5)
-        row = ScenarioRow(ScenarioKey("s", "a", None), "PASS" if number == 2 else "FAIL", n=1)
-        store.runs.record(StoredRun(facts, (SuiteRow("s", "pass"),), (row,), b"{}"))
+        row = StoredScenarioRow(ScenarioKey("s", "a", None), "PASS" if number == 2 else "FAIL", n=1)
+        store.runs.record(StoredRun(facts, (StoredSuiteRow("s", "pass"),), (row,), b"{}"))
     database = Database(place_of(store_url, "/"))
     with database.writing() as connection:
         yield connection

@@ -22,7 +22,7 @@ RECORDS = {
     "check": view.CheckRow,
     "scenario": view.ScenarioRow,
     "sum": view.SumRow,
-    "lost": view.LostCheck,
+    "lost": view.CostlyAssertionRow,
     "dimension": view.DimensionRow,
     "golden": view.GoldenRow,
     "past": view.PastRunRow,

@@ -13,7 +13,7 @@ from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
 from evalgate.errors import SettingError, SuiteError
-from evalgate.models.comparison.baseline_run import earlier_run
+from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.trace.trace_document import to_document
 from evalgate.ports import Baseline, EarlierBaseline
 from evalgate.reporting.results.standings import (
@@ -22,7 +22,7 @@ from evalgate.reporting.results.standings import (
     load_standings,
     standings_of_results,
 )
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_suite
 from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
@@ -49,7 +49,7 @@ class SuiteTexts:
         self._policy = policy or PolicyEntry()
 
     def load(self, configs: Sequence[str]) -> Configuration:
-        mistakes, suites, warnings = Mistakes(), [], []
+        mistakes, suites, warnings = Diagnostics(), [], []
         for number, text in enumerate(self._texts):
             path = f"suite{number}.yaml"
             document = load(text, path)
@@ -101,7 +101,9 @@ class BaselineShelf:
             return EarlierBaseline(earlier_of(found.results, path), found.manifest)
         written = dump_standings(standings_of_results(found.results), IDENTITY)
         assert written is not None
-        return EarlierBaseline(earlier_run(load_standings(written, IDENTITY), None, path), found.manifest)
+        return EarlierBaseline(
+            build_baseline_run(load_standings(written, IDENTITY), None, path), found.manifest
+        )
 
     def put(self, path: str, baseline: Baseline) -> None:
         self._shelf[path] = baseline

@@ -16,14 +16,14 @@ import yaml
 from fakes.hub import SHARED
 
 from evalgate.action import run
-from evalgate.adapters.github import Step
+from evalgate.adapters.github import WorkflowStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fakes.hub import FakeHub
 
-    from evalgate.adapters.github import Budget
+    from evalgate.adapters.github import RequestDeadline
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKERUNNER = SHARED / "fakerunner.py"
@@ -93,7 +93,7 @@ class FakeRunner:
         self,
         event: str = "pull_request",
         *,
-        budget: Budget | None = None,
+        budget: RequestDeadline | None = None,
         is_apart: bool = False,
         **options: Any,
     ) -> SimpleNamespace:
@@ -101,11 +101,11 @@ class FakeRunner:
         return self.act_in(self.environment(event, **options), budget, is_apart=is_apart)
 
     def act_in(
-        self, environ: Mapping[str, str], budget: Budget | None = None, *, is_apart: bool = False
+        self, environ: Mapping[str, str], budget: RequestDeadline | None = None, *, is_apart: bool = False
     ) -> SimpleNamespace:
         """The same in an environment that was made before."""
         console = io.StringIO()
-        step = Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"])
+        step = WorkflowStep(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"])
         code = run(environ, step, budget, is_apart=is_apart)
         seen = self._module.Step()
         for line in console.getvalue().split("\n"):

@@ -18,7 +18,7 @@ from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import SuiteError, TraceError
 from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
-from evalgate.measures.redaction.project_secrets import HiddenText, OwnSecrets
+from evalgate.measures.redaction.project_secrets import HiddenText, ProjectSecrets
 from evalgate.measures.redaction.redact import Redactor
 from evalgate.measures.text.patterns import Pattern
 from evalgate.models.trace.trace_document import to_document
@@ -121,7 +121,7 @@ def redaction(data: bytes) -> None:
 
 def _of_a_project() -> Redactor:
     made = Redactor()
-    made.own = OwnSecrets([HiddenText("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"])
+    made.own = ProjectSecrets([HiddenText("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"])
     return made
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from evalgate.action import report, run
-from evalgate.adapters.github import Step
+from evalgate.adapters.github import WorkflowStep
 
 
 class Broken(dict):
@@ -13,7 +13,7 @@ class Broken(dict):
 
 def test_a_bug_is_exit_70_with_a_report_that_repeats_nothing_that_was_read(tmp_path):
     console = io.StringIO()
-    assert run(Broken(), Step(console, str(tmp_path / "output"))) == 70
+    assert run(Broken(), WorkflowStep(console, str(tmp_path / "output"))) == 70
     assert (tmp_path / "output").read_text().startswith("verdict=cannot_judge\nexit-code=70\n")
     assert "EvalGate has a bug: RuntimeError" in console.getvalue()
     assert "hidden" not in console.getvalue()
@@ -31,6 +31,6 @@ def test_a_report_names_files_and_lines():
 
 def test_outside_github_it_says_what_to_use_instead(tmp_path):
     console = io.StringIO()
-    assert run({}, Step(console, str(tmp_path / "output"))) == 2
+    assert run({}, WorkflowStep(console, str(tmp_path / "output"))) == 2
     assert "evalgate run" in console.getvalue()
     assert "exit-code=2" in (tmp_path / "output").read_text()

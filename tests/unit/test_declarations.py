@@ -16,7 +16,7 @@ import yaml
 from pydantic import ValidationError
 
 from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field, full_model
-from evalgate.declarations.checking import UnsureError
+from evalgate.declarations.checking import UncertainValueError
 from evalgate.evaluators.core.registry import KINDS
 from evalgate.suite.schema.suite_file import ProjectFile, SuiteFile
 
@@ -108,7 +108,7 @@ def test_a_class_is_sure_of_what_its_model_accepts_and_of_nothing_else(declared:
         try:
             expected = told(full_model(declared).model_validate(value), warnings=False)
         except ValidationError:
-            with pytest.raises(UnsureError):
+            with pytest.raises(UncertainValueError):
                 declared.read_surely(value)
         else:
             accepted += 1
@@ -189,7 +189,7 @@ def test_a_copy_takes_what_it_is_told() -> None:
 @pytest.mark.parametrize("text", ["é" * 3, "abc\n", "\ud800"])
 def test_what_is_not_sure_is_asked_of_pydantic(text: str) -> None:
     value = {"text": text, "even": 2**70, "inner": {"size": 2**60}}
-    with pytest.raises(UnsureError):
+    with pytest.raises(UncertainValueError):
         Outer.read_surely(value)
     if text.isascii():
         made = Outer.model_validate(value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES
-from evalgate.adapters.archives.baseline_traces import Spool
+from evalgate.adapters.archives.baseline_traces import BaselineTraceSpool
 from evalgate.models.results.document_names import STANDINGS_FILE
 from evalgate.models.run.chunks import pieces_of
 from evalgate.records import replace
@@ -27,7 +27,7 @@ def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
     """Writes the archive; how many traces had to be left out."""
     import zipfile
 
-    spool = parts.traces if isinstance(parts.traces, Spool) else None
+    spool = parts.traces if isinstance(parts.traces, BaselineTraceSpool) else None
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         with archive.open(_entry(RESULTS), "w") as member:
             for piece in pieces_of(parts.results):
@@ -50,7 +50,9 @@ def _standings(results: zipfile.ZipInfo, parts: BaselineParts) -> bytes | None:
     return dump_standings(parts.standings, {"bytes": results.file_size, "crc32": results.CRC})
 
 
-def _write_traces(archive: zipfile.ZipFile, spool: Spool | None, limits: ZipLimits) -> tuple[int, int]:
+def _write_traces(
+    archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, limits: ZipLimits
+) -> tuple[int, int]:
     """How many traces fit, and how many did not; a line may turn out not to shrink at all."""
     if spool is None:
         return 0, 0

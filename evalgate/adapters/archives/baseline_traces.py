@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalgate.adapters.archives.baseline_limits import ZipLimits
-    from evalgate.models.trace.trace import Source, Trace
+    from evalgate.models.trace.trace import Trace, TraceLocation
 
 
-class Spool:
+class BaselineTraceSpool:
     """Traces of the run on disk, redacted, one a line; more than a baseline can hold is only counted."""
 
     def __init__(self, limits: ZipLimits) -> None:
@@ -43,12 +43,12 @@ class Spool:
         if self._is_new(trace.source):
             self._keep(line_of(trace))
 
-    def take(self, source: Source, line: bytes | None) -> None:
+    def take(self, source: TraceLocation, line: bytes | None) -> None:
         """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
         if self._is_new(source):
             self._keep(line if line is None else without_hidden(line))
 
-    def _is_new(self, source: Source) -> bool:
+    def _is_new(self, source: TraceLocation) -> bool:
         place = (source.path, source.line, source.record)
         is_new = place not in self._seen
         self._seen.add(place)

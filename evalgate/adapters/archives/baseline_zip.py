@@ -21,7 +21,7 @@ from evalgate.reporting.results.results_json import load as load_results
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.ports import Files, TraceSpool
 
 
@@ -43,10 +43,10 @@ class BaselineZips:
     def spool(self) -> TraceSpool:
         """A place for the traces of a baseline that is being made."""
         from evalgate.adapters.archives.baseline_traces import (
-            Spool,  # a run that leaves no baseline does without
+            BaselineTraceSpool,  # a run that leaves no baseline does without
         )
 
-        return Spool(self._limits)
+        return BaselineTraceSpool(self._limits)
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
         """A `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port for `whole`."""
@@ -166,19 +166,21 @@ def _unfinished(path: str) -> SettingError:
     return SettingError(Problem(f"{path} holds no finished run", None, "its run ended in exit code 2"))
 
 
-def _run_in(archive: SafeZip, *, whole: bool) -> EarlierRun:
+def _run_in(archive: SafeZip, *, whole: bool) -> BaselineRun:
     """The run in an archive, out of its standings where there are any and they say enough."""
     size, crc = archive.identity(RESULTS)
     if whole or STANDINGS_FILE not in archive.names():
         return _run_of(archive.read(RESULTS), whole=whole)
-    from evalgate.models.comparison.baseline_run import earlier_run
+    from evalgate.models.comparison.baseline_run import build_baseline_run
     from evalgate.reporting.results.standings import MAX_BYTES, load_standings
 
     content = archive.read(STANDINGS_FILE, MAX_BYTES)
-    return earlier_run(load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc))
+    return build_baseline_run(
+        load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc)
+    )
 
 
-def _run_of(results: bytes, *, whole: bool) -> EarlierRun:
+def _run_of(results: bytes, *, whole: bool) -> BaselineRun:
     """The run in a `results.json`; its document is let go where nobody asks for it."""
     from evalgate.reporting.results.standings import earlier_of
 

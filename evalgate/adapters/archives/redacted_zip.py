@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
-from evalgate.errors import BugElsewhere
+from evalgate.errors import JudgeCrashed
 from evalgate.measures.redaction.redact import without_hidden
 from evalgate.models.results.document_names import STANDINGS_FILE
 
@@ -20,18 +20,18 @@ MAX_UNPACKED = 300_000_000
 
 
 def without_secrets(handle: int) -> int:
-    """The same open file where nothing has to go, else another; raises BugElsewhere for no archive."""
+    """The same open file where nothing has to go, else another; raises JudgeCrashed for no archive."""
     with os.fdopen(os.dup(handle), "rb") as stream:
         content = stream.read(LARGEST + 1)
     os.lseek(handle, 0, os.SEEK_SET)
     if len(content) > LARGEST:
-        raise BugElsewhere("UnfitAnswer", ["the judge leaves a baseline that is too large"])
+        raise JudgeCrashed("UnfitAnswer", ["the judge leaves a baseline that is too large"])
     try:
         if all(line == clean for _, line, clean in _lines(content)):
             return handle
         cleaned = _written_anew(content)
     except ZipRefusedError:
-        raise BugElsewhere("UnfitAnswer", ["the judge leaves a baseline that is none"]) from None
+        raise JudgeCrashed("UnfitAnswer", ["the judge leaves a baseline that is none"]) from None
     os.close(handle)
     return cleaned
 

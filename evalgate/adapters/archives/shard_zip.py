@@ -26,7 +26,7 @@ MAX_HEAD, MAX_LINE = 16_000_000, 64_000_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-class Draft:
+class ShardWriter:
     """A shard that is being written, kept out of memory; see ports.shards.ShardDraft."""
 
     def __init__(self, path: str) -> None:
@@ -62,7 +62,7 @@ class Draft:
         self._lines.close()
 
 
-class Shards:
+class ShardReader:
     """Finds and opens shards."""
 
     def __init__(self, files: Files) -> None:

@@ -57,9 +57,9 @@ class Cluster:
         self._judge = self._client.submit(_kept, content, key=f"evalgate-judge-{key}", pure=False)
         self._executor = self._client.get_executor(pure=False, retries=RETRIES)
 
-    def submit(self, task: Any) -> Distant:
+    def submit(self, task: Any) -> DaskFuture:
         """Hands out one task."""
-        return Distant(self._executor.submit(judge_there, self._judge, pickle.dumps(task)))
+        return DaskFuture(self._executor.submit(judge_there, self._judge, pickle.dumps(task)))
 
     def close(self) -> None:
         """Leaves the cluster; one that was started here ends."""
@@ -91,7 +91,7 @@ class Cluster:
                 raise SettingError(Problem(message, None, HOW))
 
 
-class Distant:
+class DaskFuture:
     """Work that was handed to a cluster."""
 
     def __init__(self, future: Any) -> None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Alone:
+class InProcessEngine:
     """The process itself; see ports.engines.Engine."""
 
     workers = 1

@@ -24,7 +24,7 @@ SMALL = 32_000
 """Bytes of a task that a pipe holds in any case: such a one may wait in it while the worker is busy."""
 
 
-class Crew:
+class ProcessPool:
     """A few processes that share the work out among themselves; see ports.engines.Engine.
 
     They are forked, so that nothing has to be loaded or sent to begin with. A worker that dies is replaced.
@@ -141,7 +141,7 @@ class _Alarm:
 class _Ticket:
     """Work that was handed out."""
 
-    def __init__(self, crew: Crew, task: bytes) -> None:
+    def __init__(self, crew: ProcessPool, task: bytes) -> None:
         self._crew = crew
         self.task = task
         self.answer: bytes | None = None

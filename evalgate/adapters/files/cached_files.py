@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Files, FoundFile
 
 
-class SeenFiles:
+class CachedFiles:
     """Other files, each pattern looked up once; see ports.Files. It knows how far the reading has come."""
 
     def __init__(self, files: Files) -> None:

@@ -10,7 +10,7 @@ IN_MEMORY = 4 << 20
 BLOCK = 1 << 18
 
 
-class Shelf:
+class DiskSpool:
     """See models.run.spool.Shelf. The file has no name and goes with the shelf.
 
     Raises SettingError where the system has no room for it.

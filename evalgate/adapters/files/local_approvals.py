@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Files
 
 
-class ApprovalsOnDisk:
+class LocalApprovals:
     """Implements `ApprovalSource` with the file in the folder that `files` start from."""
 
     def __init__(self, files: Files) -> None:
@@ -25,7 +25,7 @@ class ApprovalsOnDisk:
         return ApprovalFile(FILE, self._files.read(FILE, MOST_BYTES, what="the file of approvals"))
 
 
-class ApprovalsFile:
+class LocalApprovalsFile:
     """The file in a folder of a shell, to be written anew: whole or not at all."""
 
     def __init__(self, folder: str) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Files
 
 
-class TemplateOnDisk:
+class LocalTemplate:
     """Implements `TemplateSource` with one file of the workspace."""
 
     def __init__(self, files: Files, path: str) -> None:

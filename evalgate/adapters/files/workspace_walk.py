@@ -18,7 +18,7 @@ MAGIC = re.compile(r"[*?\[]")
 FORBIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
 
 
-class Part(NamedTuple):
+class GlobPart(NamedTuple):
     """One step of a pattern; `test` is None for `**`."""
 
     test: re.Pattern[str] | None
@@ -89,7 +89,7 @@ class Glob:
         return frozenset(reached)
 
 
-class Place(NamedTuple):
+class WalkPosition(NamedTuple):
     """A file or folder on the way: below the start, as reached, and with links resolved."""
 
     below: str
@@ -120,8 +120,8 @@ class Walk:
                 seen.add(match.resolved)
                 yield match.below, match.real
 
-    def _search(self, folder: str) -> Iterator[Place]:
-        start = Place("", folder, os.path.realpath(folder))
+    def _search(self, folder: str) -> Iterator[WalkPosition]:
+        start = WalkPosition("", folder, os.path.realpath(folder))
         waiting = [(start, self._glob.start(), frozenset([start.resolved]))]
         while waiting:
             place, states, above = waiting.pop()
@@ -134,11 +134,11 @@ class Walk:
                 elif is_match and self._is_file(entry):
                     yield self._place(place, entry)
 
-    def _place(self, folder: Place, entry: os.DirEntry[str]) -> Place:
+    def _place(self, folder: WalkPosition, entry: os.DirEntry[str]) -> WalkPosition:
         self._require_good_name(entry)
         below = f"{folder.below}/{entry.name}" if folder.below else entry.name
         resolved = os.path.realpath(entry.path) if entry.is_symlink() else f"{folder.resolved}/{entry.name}"
-        return Place(below, entry.path, resolved)
+        return WalkPosition(below, entry.path, resolved)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         found = []
@@ -197,7 +197,7 @@ def refused_link(shown: str) -> RefusedPath:
     )
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> GlobPart:
     if text == "**":
-        return Part(None, hidden=False)
-    return Part(re.compile(fnmatch.translate(text)), hidden=text.startswith("."))
+        return GlobPart(None, hidden=False)
+    return GlobPart(re.compile(fnmatch.translate(text)), hidden=text.startswith("."))

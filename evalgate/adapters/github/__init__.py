@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalgate.adapters.github.ancestry import Reference
     from evalgate.adapters.github.artifacts import Artifacts
-    from evalgate.adapters.github.baselines import Baselines, Wanted
+    from evalgate.adapters.github.baselines import BaselineRequest, Baselines
     from evalgate.adapters.github.check_runs import CheckRuns
     from evalgate.adapters.github.client import Client
     from evalgate.adapters.github.comments import Comments
     from evalgate.adapters.github.commit_approvals import ApprovalsInCommit
     from evalgate.adapters.github.commit_template import TemplateInCommit
-    from evalgate.adapters.github.connection import Budget, Network, Site
+    from evalgate.adapters.github.connection import Network, RequestDeadline, Site
     from evalgate.adapters.github.pull_request_review import PullRequestReview
     from evalgate.adapters.github.pull_requests import Pulls
     from evalgate.adapters.github.reports import Reports
-    from evalgate.adapters.github.workflow_step import Step
+    from evalgate.adapters.github.workflow_step import WorkflowStep
 
 __all__ = [
     "ApprovalsInCommit",
     "Artifacts",
+    "BaselineRequest",
     "Baselines",
-    "Budget",
     "CheckRuns",
     "Client",
     "Comments",
@@ -36,17 +36,17 @@ __all__ = [
     "Pulls",
     "Reference",
     "Reports",
+    "RequestDeadline",
     "Site",
-    "Step",
     "TemplateInCommit",
-    "Wanted",
+    "WorkflowStep",
 ]
 
 _MODULES = {
     "ApprovalsInCommit": "commit_approvals",
     "Artifacts": "artifacts",
+    "BaselineRequest": "baselines",
     "Baselines": "baselines",
-    "Budget": "connection",
     "CheckRuns": "check_runs",
     "Client": "client",
     "Comments": "comments",
@@ -55,10 +55,10 @@ _MODULES = {
     "Pulls": "pull_requests",
     "Reference": "ancestry",
     "Reports": "reports",
+    "RequestDeadline": "connection",
     "Site": "connection",
-    "Step": "workflow_step",
     "TemplateInCommit": "commit_template",
-    "Wanted": "baselines",
+    "WorkflowStep": "workflow_step",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
-from evalgate.adapters.github.client import Refused
+from evalgate.adapters.github.client import RequestRefused
 from evalgate.adapters.github.responses import listed, sha, whole
 from evalgate.errors import NotFound
 from evalgate.measures.values.nested import dig
@@ -31,7 +31,7 @@ class Reference:
     fallback: str | None = None
 
 
-class Lineage:
+class Ancestry:
     """Asks GitHub about commits."""
 
     def __init__(self, client: Client) -> None:
@@ -46,7 +46,7 @@ class Lineage:
                 return (parents[0] if parents else None) or reference.fallback
             if reference.kind == "fork_point":
                 return sha(dig(self._compare(branch, reference.sha), "merge_base_commit", "sha"))
-        except (NotFound, Refused):
+        except (NotFound, RequestRefused):
             return reference.fallback
         return reference.sha
 
@@ -54,7 +54,7 @@ class Lineage:
         """How many commits `newer` has that `older` has not; None where `older` is not in its history."""
         try:
             comparison = self._compare(older, newer)
-        except (NotFound, Refused):
+        except (NotFound, RequestRefused):
             return None
         return whole(dig(comparison, "ahead_by")) if dig(comparison, "status") in CONTAINED else None
 

@@ -21,7 +21,7 @@ JUDGED = ("success", "failure")
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class ArtifactProvenance:
     """What a baseline must come from."""
 
     repository_id: int
@@ -29,7 +29,7 @@ class Provenance:
     workflow: str  # path of the workflow's file
 
 
-def foreign(artifact: Artifact, wanted: Provenance) -> str | None:
+def foreign(artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
     """Why the artifact is none of ours, by what the list says of it; None where it may be."""
     if artifact.run_id is None:
         return "the run that made it is not known"
@@ -47,7 +47,7 @@ def unsuitable(artifact: Artifact) -> str | None:
     return None
 
 
-def run_refused(run: Any, artifact: Artifact, wanted: Provenance) -> str | None:
+def run_refused(run: Any, artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
     """Why the run that made the artifact is not to be trusted, None where it is."""
     ours = whole(dig(run, "repository", "id")) == wanted.repository_id
     branch, commit = dig(run, "head_branch"), dig(run, "head_sha")

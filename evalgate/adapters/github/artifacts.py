@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from evalgate.adapters.github.connection import Budget, Site
-from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request
+from evalgate.adapters.github.connection import RequestDeadline, Site
+from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse, NoAnswer
 from evalgate.adapters.github.results_service import Conflict, ResultsService, spelt_either_way
 from evalgate.adapters.github.retry import AnswerLost, persist
 from evalgate.errors import Unreachable
@@ -28,9 +28,9 @@ STORAGE_VERSION = "2025-11-05"
 class Artifacts:
     """Implements `ArtifactStore`. The service is undocumented, so every failure is Unreachable."""
 
-    def __init__(self, site: Site, budget: Budget | None = None) -> None:
+    def __init__(self, site: Site, budget: RequestDeadline | None = None) -> None:
         self._site = site
-        self._http = Http(site.network, budget or Budget())
+        self._http = Http(site.network, budget or RequestDeadline())
 
     def upload(self, name: str, path: str) -> int:
         """Uploads the file as it is under `name`; returns the artifact's id."""
@@ -87,10 +87,10 @@ class Artifacts:
         return size, f"sha256:{digest.hexdigest()}"
 
     def _put(self, url: str, body: bytes, headers: Mapping[str, str]) -> None:
-        def attempt() -> Answer:
+        def attempt() -> HttpResponse:
             seconds = self._http.budget.left()
             all_headers = {"x-ms-version": STORAGE_VERSION, **headers}
-            answer = self._http.send(Request("PUT", url, all_headers, body, seconds=seconds))
+            answer = self._http.send(HttpRequest("PUT", url, all_headers, body, seconds=seconds))
             if answer.status in SUCCESS and answer.status != CREATED:
                 raise NoAnswer("the storage of artifacts did not say that it stored anything")
             return answer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.ancestry import Lineage, Reference
+from evalgate.adapters.github.ancestry import Ancestry, Reference
 from evalgate.adapters.github.artifact_trust import (
     LARGEST_BASELINE,
-    Provenance,
+    ArtifactProvenance,
     foreign,
     run_refused,
     unsuitable,
@@ -35,7 +35,7 @@ NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BaselineRequest:
     """Which baseline is wanted: the artifact's name, the branch, the workflow that makes it, the commit."""
 
     artifact: str
@@ -46,7 +46,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class BaselineCandidate:
     """A trusted artifact and how it stands to the commit wanted."""
 
     artifact: Artifact
@@ -57,9 +57,9 @@ class Candidate:
 class Baselines:
     """Finds and downloads; implements `BaselineSource`."""
 
-    def __init__(self, client: Client, wanted: Wanted, folder: Path, clock: Clock) -> None:
+    def __init__(self, client: Client, wanted: BaselineRequest, folder: Path, clock: Clock) -> None:
         self._client = client
-        self._lineage = Lineage(client)
+        self._lineage = Ancestry(client)
         self._wanted = wanted
         self._folder = folder
         self._clock = clock
@@ -103,7 +103,9 @@ class Baselines:
     def _ours(self) -> Iterator[Artifact]:
         """Artifacts of the name that were made in this repository, newest first, one a run."""
         latest: dict[int | None, Artifact] = {}
-        origin = Provenance(self._client.site.repository_id, self._wanted.branch, self._wanted.workflow)
+        origin = ArtifactProvenance(
+            self._client.site.repository_id, self._wanted.branch, self._wanted.workflow
+        )
         for artifact in self._listed():
             reason = foreign(artifact, origin)
             if reason:
@@ -122,18 +124,20 @@ class Baselines:
             self._refused.append(f"only the newest artifacts were looked at: {cut}")
             self._overlooked = True
 
-    def _candidates(self, ours: list[Artifact], branch: str, commit: str | None) -> Iterator[Candidate]:
+    def _candidates(
+        self, ours: list[Artifact], branch: str, commit: str | None
+    ) -> Iterator[BaselineCandidate]:
         """Trusted artifacts, best first; nothing is asked about the second while the first will do."""
         exact = [artifact for artifact in ours if commit and artifact.head_sha == commit]
         others = [artifact for artifact in ours if artifact not in exact]
-        yield from self._trusted((Candidate(artifact, "exact") for artifact in exact), branch)
+        yield from self._trusted((BaselineCandidate(artifact, "exact") for artifact in exact), branch)
         for start in range(0, TIMES_LOOKED * LOOKED_AT, LOOKED_AT):
             newest = others[start : start + LOOKED_AT]
             placed = (self._placed(artifact, branch, commit) for artifact in newest)
             yield from self._trusted(sorted(filter(None, placed), key=_preference), branch)
 
-    def _trusted(self, candidates: Iterable[Candidate], branch: str) -> Iterator[Candidate]:
-        provenance = Provenance(self._client.site.repository_id, branch, self._wanted.workflow)
+    def _trusted(self, candidates: Iterable[BaselineCandidate], branch: str) -> Iterator[BaselineCandidate]:
+        provenance = ArtifactProvenance(self._client.site.repository_id, branch, self._wanted.workflow)
         for candidate in candidates:
             artifact = candidate.artifact
             reason = unsuitable(artifact) or self._run_refused(artifact, provenance)
@@ -142,27 +146,27 @@ class Baselines:
             else:
                 yield candidate
 
-    def _run_refused(self, artifact: Artifact, provenance: Provenance) -> str | None:
+    def _run_refused(self, artifact: Artifact, provenance: ArtifactProvenance) -> str | None:
         try:
             run = self._client.get(f"/actions/runs/{artifact.run_id}")
         except NotFound:
             return "the run that made it is gone"
         return run_refused(run, artifact, provenance)
 
-    def _placed(self, artifact: Artifact, branch: str, commit: str | None) -> Candidate | None:
+    def _placed(self, artifact: Artifact, branch: str, commit: str | None) -> BaselineCandidate | None:
         """An ancestor of the commit, or at least in the branch's history: a tag may have its name."""
         if artifact.head_sha is None:
             self._refuse(artifact, UNPLACED)
             return None
         distance = self._lineage.distance(artifact.head_sha, commit) if commit else None
         if distance is not None:
-            return Candidate(artifact, "ancestor", distance)
+            return BaselineCandidate(artifact, "ancestor", distance)
         if self._lineage.distance(artifact.head_sha, branch) is not None:
-            return Candidate(artifact, "latest")
+            return BaselineCandidate(artifact, "latest")
         self._refuse(artifact, f"its commit is not in the history of {branch}")
         return None
 
-    def _fetched(self, candidate: Candidate) -> BaselineInfo | None:
+    def _fetched(self, candidate: BaselineCandidate) -> BaselineInfo | None:
         """The baseline on disk; None where this artifact turned out unusable."""
         artifact = candidate.artifact
         path = self._folder / f"baseline-{artifact.id}.zip"
@@ -192,6 +196,6 @@ class Baselines:
         self._refused.append(f"artifact {artifact.id}{run} was refused as baseline: {reason}")
 
 
-def _preference(candidate: Candidate) -> tuple[bool, int, int]:
+def _preference(candidate: BaselineCandidate) -> tuple[bool, int, int]:
     """Ancestors before others, the nearer before the farther, the newer before the older."""
     return candidate.status != "ancestor", candidate.distance or 0, -candidate.artifact.id

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from evalgate.adapters.github.connection import Budget, Site, origin
-from evalgate.adapters.github.http import Answer, Http, NoAnswer, Request, Sink
+from evalgate.adapters.github.connection import RequestDeadline, Site, origin
+from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse, NoAnswer, Sink
 from evalgate.adapters.github.responses import text
 from evalgate.adapters.github.retry import persist
 from evalgate.errors import Forbidden, NotFound, Unreachable
@@ -33,7 +33,7 @@ class Gone(NotFound):
     """It was there and has expired."""
 
 
-class Refused(Unreachable):
+class RequestRefused(Unreachable):
     """GitHub understood the request and found fault with it."""
 
 
@@ -45,10 +45,10 @@ class Client:
     """One repository's API. Every error is ours: Forbidden, NotFound, Gone or Unreachable, with our words."""
 
     def __init__(
-        self, site: Site, budget: Budget | None = None, trace: Callable[[str], None] | None = None
+        self, site: Site, budget: RequestDeadline | None = None, trace: Callable[[str], None] | None = None
     ) -> None:
         self.site = site
-        self.budget = budget or Budget()
+        self.budget = budget or RequestDeadline()
         self._http = Http(site.network, self.budget)
         self._trace = trace
         self._home = origin(site.api_url)
@@ -94,14 +94,14 @@ class Client:
     def download(self, path: str, sink: Callable[[], Sink], limit: int) -> None:
         """Streams what the address redirects to; `sink` gives a fresh, empty place for every attempt."""
 
-        def attempt() -> Answer:
-            place = self._once(Request("GET", self._url(path, {}), HEADERS, token=self.site.token))
+        def attempt() -> HttpResponse:
+            place = self._once(HttpRequest("GET", self._url(path, {}), HEADERS, token=self.site.token))
             if place.status in OK:
                 raise NoAnswer("GitHub did not say where the download lies")
             if place.status not in MOVED:
                 return place
             url = self._elsewhere(place)
-            request = Request("GET", url, sink=sink(), limit=limit, seconds=self.budget.left())
+            request = HttpRequest("GET", url, sink=sink(), limit=limit, seconds=self.budget.left())
             answer = self._once(request)
             if answer.status in (FORBIDDEN, NOT_FOUND):  # the signed address has run out: ask for another
                 raise NoAnswer(f"the download answered {answer.status}")
@@ -113,13 +113,13 @@ class Client:
 
     def _ask(
         self, method: str, url: str, document: Mapping[str, Any] | None = None, *, repeatable: bool = True
-    ) -> tuple[Any, Answer]:
+    ) -> tuple[Any, HttpResponse]:
         body = None if document is None else json.dumps(document).encode()
         headers = HEADERS if body is None else {**HEADERS, "Content-Type": "application/json"}
         parsed: list[Any] = []
 
-        def attempt() -> Answer:
-            request = Request(method, url, headers, body, self.site.token)
+        def attempt() -> HttpResponse:
+            request = HttpRequest(method, url, headers, body, self.site.token)
             answer = self._once(request)
             if answer.status in MOVED:
                 answer = self._once(replace(request, url=self._moved(method, url, answer)))
@@ -132,7 +132,7 @@ class Client:
             raise failure(answer)
         return parsed[0], answer
 
-    def _once(self, request: Request) -> Answer:
+    def _once(self, request: HttpRequest) -> HttpResponse:
         try:
             answer = self._http.send(request)
         except Unreachable as trouble:
@@ -149,14 +149,14 @@ class Client:
         tail = f"?{urlencode(query)}" if query else ""
         return f"{self.site.api_url}/repos/{self.site.repository}{path}{tail}"
 
-    def _moved(self, method: str, url: str, answer: Answer) -> str:
+    def _moved(self, method: str, url: str, answer: HttpResponse) -> str:
         """Where a renamed repository lives now: the same host only, since the token goes along."""
         target = _target(url, answer)
         if origin(target) != self._home or (method != "GET" and answer.status not in MOVED_AND_KEPT):
             raise Unreachable("GitHub redirects where the token must not go")
         return target
 
-    def _elsewhere(self, answer: Answer) -> str:
+    def _elsewhere(self, answer: HttpResponse) -> str:
         """Where a download lies: anywhere, without the token, but never from https down to http."""
         target = _target(self.site.api_url, answer)
         parts = urlsplit(target)
@@ -171,7 +171,7 @@ class Client:
         self._http.close()
 
 
-def _target(url: str, answer: Answer) -> str:
+def _target(url: str, answer: HttpResponse) -> str:
     """What a redirect names, seen from `url`; empty where that is no address."""
     try:
         return urljoin(url, answer.headers.get("Location", ""))
@@ -179,7 +179,7 @@ def _target(url: str, answer: Answer) -> str:
         return ""
 
 
-def failure(answer: Answer) -> Unreachable:
+def failure(answer: HttpResponse) -> Unreachable:
     """What a status means, in our words."""
     status = answer.status
     if status == UNAUTHORIZED:
@@ -193,5 +193,5 @@ def failure(answer: Answer) -> Unreachable:
     if status == GONE:
         return Gone("expired (410)")
     if status == UNPROCESSABLE:
-        return Refused("GitHub finds fault with the request (422)")
+        return RequestRefused("GitHub finds fault with the request (422)")
     return Unreachable(f"GitHub answered {status}")

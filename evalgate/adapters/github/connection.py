@@ -38,7 +38,7 @@ class Site:
     network: Network = field(default_factory=Network)
 
 
-class Budget:
+class RequestDeadline:
     """Seconds that may be spent waiting; work of our own between requests costs nothing.
 
     `pace` is how many real seconds one of these lasts: a trial run lets time pass faster.
@@ -51,7 +51,7 @@ class Budget:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         pace: float = 1.0,
-        whole: Budget | None = None,
+        whole: RequestDeadline | None = None,
     ) -> None:
         self._left = seconds
         self._clock = clock
@@ -59,9 +59,11 @@ class Budget:
         self._whole = whole
         self.pace = pace
 
-    def half(self) -> Budget:
+    def half(self) -> RequestDeadline:
         """A budget of half of what is left; what is spent of it is spent of this one too."""
-        return Budget(self.left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, whole=self)
+        return RequestDeadline(
+            self.left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, whole=self
+        )
 
     def left(self) -> float:
         """Seconds that are left, never below 0."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import requests
 
-    from evalgate.adapters.github.connection import Budget, Network
+    from evalgate.adapters.github.connection import Network, RequestDeadline
 
 LARGEST_ANSWER = 10_000_000
 ONE_REQUEST_SECONDS = 15.0
@@ -48,7 +48,7 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """What to send. `limit` bounds the answer's body in bytes; a `sink` takes it where the status is 200."""
 
     method: str
@@ -68,7 +68,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """What came back. `headers` are looked up without regard to case."""
 
     status: int
@@ -88,12 +88,12 @@ class Answer:
 class Http:
     """Sends requests. The library is loaded, and a connection made, with the first."""
 
-    def __init__(self, network: Network, budget: Budget) -> None:
+    def __init__(self, network: Network, budget: RequestDeadline) -> None:
         self._network = network
         self._session: requests.Session | None = None
         self.budget = budget
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: HttpRequest) -> HttpResponse:
         """The answer, whatever its status. Raises NoAnswer, or Unreachable where time or size runs out.
 
         The work is done by a thread that is left behind when the deadline passes: no timeout of the library
@@ -155,9 +155,9 @@ def _wait_for(worker: Thread, seconds: float) -> None:
 class _Call:
     """One request on its thread."""
 
-    def __init__(self, session: requests.Session, request: Request, route: dict[str, Any]) -> None:
+    def __init__(self, session: requests.Session, request: HttpRequest, route: dict[str, Any]) -> None:
         self._session, self._request, self._route = session, request, route
-        self.answer = Answer(0, {})
+        self.answer = HttpResponse(0, {})
         self.failure: Exception | None = None
         self.abandoned = False
 
@@ -174,7 +174,7 @@ class _Call:
         except Exception as error:  # noqa: BLE001 - handed to the thread that waits
             self.failure = error
 
-    def _exchange(self) -> Answer:
+    def _exchange(self) -> HttpResponse:
         request = self._request
         with self._session.request(
             request.method,
@@ -186,7 +186,7 @@ class _Call:
             allow_redirects=False,
             **self._route,
         ) as response:
-            return Answer(response.status_code, response.headers, self._body(response))
+            return HttpResponse(response.status_code, response.headers, self._body(response))
 
     def _body(self, response: requests.Response) -> bytes:
         request, kept, size = self._request, bytearray(), 0

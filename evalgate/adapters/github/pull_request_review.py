@@ -10,11 +10,11 @@ from evalgate.errors import NotFound, Unreachable
 from evalgate.measures.values.nested import dig
 from evalgate.models.approvals.review import (
     Account,
+    Contributors,
     GateRun,
     LeftReport,
-    Makers,
     Permission,
-    Remark,
+    PullRequestComment,
     ReviewedChange,
 )
 from evalgate.models.approvals.triggering_run import TriggeringRun
@@ -67,7 +67,7 @@ class PullRequestReview:
             is_open=dig(entry, "state") == "open",
         )
 
-    def makers(self) -> Makers:
+    def makers(self) -> Contributors:
         """Who made its commits; see the port."""
         known, count, unknown = set[int](), 0, None
         for page in self._client.pages(f"/pulls/{self._number}/commits", pages=PAGES):
@@ -77,7 +77,7 @@ class PullRequestReview:
                 known |= {account.id for account in accounts if account is not None}
                 if None in accounts:
                     unknown = sha(entry.get("sha")) or "one"
-        return Makers(frozenset(known), "one of the first" if count >= MOST_COMMITS else unknown)
+        return Contributors(frozenset(known), "one of the first" if count >= MOST_COMMITS else unknown)
 
     def twins(self, change: ReviewedChange) -> Sequence[int]:
         """Other pull requests at the same commit; see the port."""
@@ -103,7 +103,7 @@ class PullRequestReview:
         ]
         return sorted(found, key=lambda run: (run.begun_at, run.run.id), reverse=True)
 
-    def remark(self, number: int) -> Remark | None:
+    def remark(self, number: int) -> PullRequestComment | None:
         """One comment; see the port."""
         try:
             entry = self._client.get(f"/issues/comments/{number}")
@@ -112,7 +112,7 @@ class PullRequestReview:
         is_here = text(dig(entry, "issue_url")).endswith(f"/issues/{self._number}")
         return _remark(entry) if is_here else None
 
-    def remarks(self, since: datetime) -> Sequence[Remark]:
+    def remarks(self, since: datetime) -> Sequence[PullRequestComment]:
         """Comments since a moment; see the port."""
         stamp = since.strftime("%Y-%m-%dT%H:%M:%SZ")
         pages = self._client.pages(f"/issues/{self._number}/comments", pages=PAGES, since=stamp)
@@ -179,14 +179,14 @@ def _account(entry: Any) -> Account | None:
     return Account(number, login) if number is not None and login else None
 
 
-def _remark(entry: Any) -> Remark | None:
+def _remark(entry: Any) -> PullRequestComment | None:
     """A comment, None where GitHub does not say when it was written."""
     number = whole(dig(entry, "id"))
     created, updated = moment(dig(entry, "created_at")), moment(dig(entry, "updated_at"))
     if number is None or created is None or updated is None:
         return None
     is_person = dig(entry, "user", "type") == PERSON and dig(entry, "performed_via_github_app") is None
-    return Remark(
+    return PullRequestComment(
         number,
         address(dig(entry, "html_url")),
         _account(dig(entry, "user")),

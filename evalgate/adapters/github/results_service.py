@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.connection import origin
-from evalgate.adapters.github.http import Answer, Http, Request
+from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse
 from evalgate.adapters.github.retry import persist
 from evalgate.errors import Unreachable
 from evalgate.records import dataclass
@@ -63,7 +63,7 @@ class ResultsService:
     def call(self, method: str, document: Mapping[str, Any], *, repeatable: bool = True) -> dict[str, Any]:
         """One call, asked again while the service is in trouble; raises Conflict, AnswerLost, Unreachable."""
         ids = {"workflow_run_backend_id": self._ids.run, "workflow_job_run_backend_id": self._ids.job}
-        request = Request(
+        request = HttpRequest(
             "POST",
             f"{self._origin}{SERVICE}{method}",
             {"Content-Type": "application/json"},
@@ -72,7 +72,7 @@ class ResultsService:
         )
         parsed: list[Any] = []
 
-        def attempt() -> Answer:
+        def attempt() -> HttpResponse:
             answer = self._http.send(request)
             if answer.status == OK:
                 parsed[:] = [answer.json()]

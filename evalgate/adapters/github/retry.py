@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.http import Answer, NoAnswer, TooSlow
+from evalgate.adapters.github.http import HttpResponse, NoAnswer, TooSlow
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.adapters.github.connection import Budget
+    from evalgate.adapters.github.connection import RequestDeadline
 
 TRIES = 3
 LONGEST_WAIT = 30.0
@@ -27,7 +27,9 @@ class StillPending(AnswerLost):
     """As AnswerLost, and it may happen yet: asking again could do it twice, however often one looks."""
 
 
-def persist(send: Callable[[], Answer], budget: Budget, *, repeatable: bool, tries: int = TRIES) -> Answer:
+def persist(
+    send: Callable[[], HttpResponse], budget: RequestDeadline, *, repeatable: bool, tries: int = TRIES
+) -> HttpResponse:
     """The first answer that is not a passing trouble; other errors are the caller's to judge.
 
     Raises Unreachable after `tries` attempts, or at once where the server asks for more time than there is.
@@ -52,7 +54,7 @@ def persist(send: Callable[[], Answer], budget: Budget, *, repeatable: bool, tri
     raise trouble
 
 
-def wait_asked(answer: Answer, attempt: int) -> float | None:
+def wait_asked(answer: HttpResponse, attempt: int) -> float | None:
     """Seconds to wait before asking again; None where asking again would change nothing."""
     asked = answer.headers.get("Retry-After", "")
     if answer.status >= SERVER_ERROR:
@@ -66,7 +68,7 @@ def wait_asked(answer: Answer, attempt: int) -> float | None:
     return LONGEST_WAIT * 2  # GitHub asks for at least a minute where it names no time
 
 
-def rate_limited(answer: Answer) -> bool:
+def rate_limited(answer: HttpResponse) -> bool:
     """Whether this is one of GitHub's two limits and not a missing permission."""
     if answer.status == TOO_MANY:
         return True
@@ -77,7 +79,7 @@ def rate_limited(answer: Answer) -> bool:
     )
 
 
-def _until_reset(answer: Answer) -> float:
+def _until_reset(answer: HttpResponse) -> float:
     """Seconds to the reset, by the server's own clock."""
     from email.utils import parsedate_to_datetime
 
@@ -88,7 +90,7 @@ def _until_reset(answer: Answer) -> float:
         return LONGEST_WAIT * 2
 
 
-def _trouble(answer: Answer) -> Unreachable:
+def _trouble(answer: HttpResponse) -> Unreachable:
     if answer.status >= SERVER_ERROR:
         return Unreachable(f"GitHub answered {answer.status}")
     return Unreachable("GitHub's rate limit is reached")

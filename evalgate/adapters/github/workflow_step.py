@@ -24,7 +24,7 @@ HIDDEN = "***"
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
-class Step:
+class WorkflowStep:
     """Implements `StepOutput`. Every line printed passes a door; files are appended to, never replaced."""
 
     def __init__(self, console: TextIO, output_file: str = "", summary_file: str = "") -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LONGEST = 1_000
 
 
-class Note:
+class CurrentFileNote:
     """The file that is being read, written where a process outlives this one; nowhere at first."""
 
     def __init__(self) -> None:

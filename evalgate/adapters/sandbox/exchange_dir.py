@@ -21,7 +21,7 @@ BLOCK = 1 << 20
 ASKER_READS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Place:
+class ExchangeDir:
     """Such a folder, new and empty. `user` is who answers there; None: who asks."""
 
     def __init__(self, folder: Path, user: int | None, group: int) -> None:

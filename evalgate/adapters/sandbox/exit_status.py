@@ -21,14 +21,14 @@ BROKEN_OFF = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS})
 """How compiled libraries end where they get no memory."""
 
 
-class Ending(NamedTuple):
+class ExitStatus(NamedTuple):
     """Its exit code, negative for the signal that ended it; whether its time was up."""
 
     code: int
     is_late: bool = False
 
 
-def ending_of(pid: int, seconds: float | None, *, group: bool = False) -> Ending:
+def ending_of(pid: int, seconds: float | None, *, group: bool = False) -> ExitStatus:
     """Waits for a process of ours and ends it when its time is up; its whole `group` where it leads one."""
     try:
         is_late = not _has_ended(pid, seconds)
@@ -43,7 +43,7 @@ def ending_of(pid: int, seconds: float | None, *, group: bool = False) -> Ending
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    return Ending(os.waitstatus_to_exitcode(status), is_late)
+    return ExitStatus(os.waitstatus_to_exitcode(status), is_late)
 
 
 def _has_ended(pid: int, seconds: float | None) -> bool:
@@ -69,7 +69,7 @@ def _looked_for(pid: int, seconds: float | None) -> bool:
     return True
 
 
-def over_limit(ending: Ending, bounds: Bounds, reading: str) -> OverLimit | None:
+def over_limit(ending: ExitStatus, bounds: Bounds, reading: str) -> OverLimit | None:
     """Which bound the process has passed, or that it broke off; None where it ended by itself."""
     what = _reason(ending, bounds)
     if what is None:
@@ -78,7 +78,7 @@ def over_limit(ending: Ending, bounds: Bounds, reading: str) -> OverLimit | None
     return OverLimit(Problem(f"{what}{place}", None, "docs/security.md, Limits"))
 
 
-def _reason(ending: Ending, bounds: Bounds) -> str | None:
+def _reason(ending: ExitStatus, bounds: Bounds) -> str | None:
     memory = "" if bounds.memory is None else f" ({bounds.memory // MB:,} MB)"
     if ending.is_late:
         return f"judging took longer than {bounds.wall:,.0f} seconds"

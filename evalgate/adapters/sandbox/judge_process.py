@@ -13,7 +13,7 @@ from evalgate.adapters.sandbox.exit_status import ending_of, over_limit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.sandbox.exchange_dir import Place
+    from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
     from evalgate.adapters.sandbox.process_bounds import Bounds
 
 JUDGE, GROUP = 60_700, 60_700
@@ -31,7 +31,7 @@ def start(program: Sequence[str]) -> int:
     return pid
 
 
-def wait_for(pid: int, place: Place, bounds: Bounds) -> None:
+def wait_for(pid: int, place: ExchangeDir, bounds: Bounds) -> None:
     """Waits for a judge's end; raises OverLimit where it did not come to one by itself."""
     try:
         ending = ending_of(pid, bounds.wall, group=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine, Table
 
-    from evalgate.adapters.store.store_url import Place
+    from evalgate.adapters.store.store_url import StoreUrl
 
 CONNECT_SECONDS = 10
 _SESSION = (
@@ -36,7 +36,7 @@ _WRITES = "evalgate_writes"
 class Database:
     """A store's engine. Whoever writes to SQLite asks for the lock at once: asking later may fail."""
 
-    def __init__(self, place: Place, *, create: bool = True) -> None:
+    def __init__(self, place: StoreUrl, *, create: bool = True) -> None:
         self.place = place
         if place.kind == "sqlite":
             sqlite_file.check_file(place, create=create)
@@ -84,7 +84,7 @@ class Database:
         self._engine.dispose()
 
 
-def _sqlite_engine(place: Place) -> Engine:
+def _sqlite_engine(place: StoreUrl) -> Engine:
     deadline = sqlite_file.Deadline()
     engine = create_engine(
         "sqlite://",
@@ -104,7 +104,7 @@ def _sqlite_engine(place: Place) -> Engine:
     return engine
 
 
-def _postgres_engine(place: Place) -> Engine:
+def _postgres_engine(place: StoreUrl) -> Engine:
     try:
         url = make_url(place.target).set(drivername="postgresql+psycopg")
         engine = create_engine(

@@ -15,7 +15,7 @@ from evalgate.errors import EvalGateError, Problem, SettingError, StoreUnreachab
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.adapters.store.store_url import Place
+    from evalgate.adapters.store.store_url import StoreUrl
 
 _OUR_RULE = re.compile(r"\b(?:golden|suite|run|evaluation|feedback|approval)_\w+_is_\w+|feedback_is_\w+")
 _NO_STORE = {"SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT"}
@@ -55,7 +55,7 @@ _WHILE_CONNECTING = (
 
 
 @contextmanager
-def in_our_words(place: Place) -> Iterator[None]:
+def in_our_words(place: StoreUrl) -> Iterator[None]:
     """Raises StoreUnreachable or SettingError for whatever a database reports."""
     try:
         yield
@@ -80,7 +80,7 @@ def _refused(error: IntegrityError) -> SettingError:
     return SettingError("the store refuses a record: what it refers to is not stored, or its id is taken")
 
 
-def _trouble(error: SQLAlchemyError, place: Place) -> EvalGateError:
+def _trouble(error: SQLAlchemyError, place: StoreUrl) -> EvalGateError:
     cause = error.orig if isinstance(error, DBAPIError | StatementError) else None
     if isinstance(cause, sqlite3.Error):
         return _of_sqlite(cause, place)
@@ -94,7 +94,7 @@ def _refusal_in(message: str) -> str:
     return next((state for word, state in _WHILE_CONNECTING if fatal and word in refusal), "")
 
 
-def _of_sqlite(error: sqlite3.Error, place: Place) -> EvalGateError:
+def _of_sqlite(error: sqlite3.Error, place: StoreUrl) -> EvalGateError:
     name = getattr(error, "sqlite_errorname", "")
     word = next((word for word in (name, *_main_words(name)) if word in _OF_SQLITE), None)
     if word is not None:
@@ -109,7 +109,7 @@ def _main_words(name: str) -> list[str]:
     return ["_".join(name.split("_")[:2])]
 
 
-def no_store(place: Place) -> SettingError:
+def no_store(place: StoreUrl) -> SettingError:
     """The answer to a file that is not what this program makes."""
     hint = "name another store, or move the file away"
     return SettingError(Problem(f"{place.shown} is damaged, or no store of EvalGate", None, hint))

@@ -17,9 +17,9 @@ from evalgate.models.run.evaluation import (
     CATEGORIES,
     DIMENSIONS,
     SEVERITIES,
-    Evaluation,
+    EvaluationStatistics,
+    GoldenEvaluation,
     Issue,
-    Statistics,
     TurnResult,
 )
 from evalgate.ports.store import Page
@@ -52,13 +52,13 @@ class EvaluationTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def create(self, evaluation: Evaluation) -> Evaluation:
+    def create(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
         """Stores one, with an id where it has none."""
         with self._database.writing() as connection:
             (key,) = insert_evaluations(connection, self._database, [evaluation])
             return _evaluation(connection.execute(select(EVALUATIONS).where(EVALUATIONS.c.id == key)).one())
 
-    def get(self, evaluation_id: str) -> Evaluation | None:
+    def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The one of that id."""
         found = self._listed(Page(1), EVALUATIONS.c.id == evaluation_id)
         return found[0] if found else None
@@ -70,7 +70,7 @@ class EvaluationTable:
         suite: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[Evaluation]:
+    ) -> Sequence[GoldenEvaluation]:
         """All, of one suite, of a time."""
         asked = []
         if suite is not None:
@@ -81,23 +81,23 @@ class EvaluationTable:
             asked.append(EVALUATIONS.c.evaluated_at < until)
         return self._listed(page, *asked)
 
-    def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+    def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """Those of one golden."""
         return self._listed(page, EVALUATIONS.c.golden_id == golden_id)
 
-    def with_status(self, status: RegressionStatus, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+    def with_status(self, status: RegressionStatus, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """Those of one regression status."""
         return self._listed(page, EVALUATIONS.c.regression_status == status)
 
-    def of_run(self, run_id: str, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+    def of_run(self, run_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """Those of one run."""
         return self._listed(page, EVALUATIONS.c.run_id == run_id)
 
-    def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[Evaluation]:  # noqa: B008
+    def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """Those of one recording."""
         return self._listed(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
 
-    def previous(self, golden_id: str, suite: str, before: datetime) -> Evaluation | None:
+    def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
         """The last one of a golden in a suite before a moment."""
         asked = (
             EVALUATIONS.c.golden_id == golden_id,
@@ -107,7 +107,7 @@ class EvaluationTable:
         found = self._listed(Page(1), *asked)
         return found[0] if found else None
 
-    def _listed(self, page: Page, *asked: ColumnElement[bool]) -> Sequence[Evaluation]:
+    def _listed(self, page: Page, *asked: ColumnElement[bool]) -> Sequence[GoldenEvaluation]:
         newest = (EVALUATIONS.c.evaluated_at.desc(), EVALUATIONS.c.id)
         wanted = paged(select(EVALUATIONS).where(*asked).order_by(*newest), page)
         with self._database.reading() as connection:
@@ -115,7 +115,7 @@ class EvaluationTable:
 
 
 def insert_evaluations(
-    connection: Connection, database: Database, evaluations: Sequence[Evaluation]
+    connection: Connection, database: Database, evaluations: Sequence[GoldenEvaluation]
 ) -> Sequence[str]:
     """Stores them, and tells their ids.
 
@@ -132,7 +132,7 @@ def insert_evaluations(
     return [each.id for each in stored]
 
 
-def _values(evaluation: Evaluation) -> dict[str, Any]:
+def _values(evaluation: GoldenEvaluation) -> dict[str, Any]:
     unknown = set(evaluation.dimensions) - set(DIMENSIONS)
     if unknown:
         raise SettingError(f"there is no dimension `{min(unknown)[:100]}`")
@@ -177,13 +177,13 @@ def _issue(value: Mapping[str, Any]) -> Issue:
     )
 
 
-def _evaluation(row: Row[Any]) -> Evaluation:
+def _evaluation(row: Row[Any]) -> GoldenEvaluation:
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in _PLAIN}
-    return Evaluation(
+    return GoldenEvaluation(
         **plain,
         dimensions={name: told[name] for name in DIMENSIONS},
-        statistics=Statistics(**{name: told[name] for name in _FIGURES}),
+        statistics=EvaluationStatistics(**{name: told[name] for name in _FIGURES}),
         turns=tuple(_turn(stored_values.mapping(turn)) for turn in stored_values.items(told["turns"])),
         issues=issues_of(told["issues"]),
     )

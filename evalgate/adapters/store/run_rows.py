@@ -14,9 +14,9 @@ from evalgate.models.store.stored_run import (
     RunFacts,
     RunIssues,
     RunTotals,
-    ScenarioRow,
     Sighting,
-    SuiteRow,
+    StoredScenarioRow,
+    StoredSuiteRow,
 )
 
 if TYPE_CHECKING:
@@ -90,29 +90,29 @@ def approval_of(row: Row[Any]) -> RunApproval:
     return RunApproval(row.approval_status, row.approved_by, row.approval_comment, row.approval_at)
 
 
-def suite_values(suite: SuiteRow) -> dict[str, Any]:
+def suite_values(suite: StoredSuiteRow) -> dict[str, Any]:
     """The row of a suite, but for its run."""
     return {name: getattr(suite, name) for name in _SUITE} | {"dimensions": dict(suite.dimensions)}
 
 
-def suite_of(row: Row[Any]) -> SuiteRow:
+def suite_of(row: Row[Any]) -> StoredSuiteRow:
     """A suite out of its row."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in _SUITE}
-    return SuiteRow(**plain | {"dimensions": stored_values.scores(told["dimensions"])})
+    return StoredSuiteRow(**plain | {"dimensions": stored_values.scores(told["dimensions"])})
 
 
-def scenario_values(scenario: ScenarioRow) -> dict[str, Any]:
+def scenario_values(scenario: StoredScenarioRow) -> dict[str, Any]:
     """The row of a scenario, but for its run and its number."""
     return {name: getattr(scenario, name) for name in _SCENARIO} | {"dimensions": dict(scenario.dimensions)}
 
 
-def scenario_of(row: Row[Any]) -> ScenarioRow:
+def scenario_of(row: Row[Any]) -> StoredScenarioRow:
     """A scenario out of its row and that of its name."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in _SCENARIO}
     plain["dimensions"] = stored_values.scores(told["dimensions"])
-    return ScenarioRow(key=ScenarioKey(told["suite"], told["scenario_id"], told["variant"]), **plain)
+    return StoredScenarioRow(key=ScenarioKey(told["suite"], told["scenario_id"], told["variant"]), **plain)
 
 
 def sighting_of(row: Row[Any]) -> Sighting:

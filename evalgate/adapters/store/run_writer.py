@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.store.database import Database
     from evalgate.models.comparison.comparison import ScenarioKey
-    from evalgate.models.run.evaluation import Evaluation
+    from evalgate.models.run.evaluation import GoldenEvaluation
     from evalgate.models.store.stored_run import StoredRun
 
 _MANY = 500  # values of one IN
 
 
 def write_run(
-    connection: Connection, database: Database, run: StoredRun, evaluations: Sequence[Evaluation]
+    connection: Connection, database: Database, run: StoredRun, evaluations: Sequence[GoldenEvaluation]
 ) -> bool:
     """Stores a run whole; False where its id is stored already."""
     wanted = database.insert_new(RUNS).returning(RUNS.c.number)

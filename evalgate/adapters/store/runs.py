@@ -16,7 +16,7 @@ from evalgate.adapters.store.run_rows import (
     unpack,
 )
 from evalgate.adapters.store.run_writer import digest_of, write_run
-from evalgate.adapters.store.scenario_history import NEWEST, SEEN, Last, last_of, turned_of
+from evalgate.adapters.store.scenario_history import NEWEST, SEEN, LastRun, last_of, turned_of
 from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.store.trends import trend
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.adapters.store.database import Database
-    from evalgate.models.run.evaluation import Evaluation
+    from evalgate.models.run.evaluation import GoldenEvaluation
     from evalgate.models.store.stored_run import RunApproval, RunFacts, Sighting, TrendPoint
 
 
@@ -38,7 +38,7 @@ class RunTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record(self, run: StoredRun, evaluations: Sequence[Evaluation] = ()) -> bool:
+    def record(self, run: StoredRun, evaluations: Sequence[GoldenEvaluation] = ()) -> bool:
         """Stores a run with its evaluations, all or nothing."""
         with self._database.writing() as connection:
             return write_run(connection, self._database, run, evaluations)
@@ -107,7 +107,7 @@ class RunTable:
         branch: str | None = None,
     ) -> Sequence[Sighting]:
         """How each scenario stood in the last run that had it."""
-        told = self._seen_last(Last(1, suite, branch, page))
+        told = self._seen_last(LastRun(1, suite, branch, page))
         return [seen[-1] for seen in told.values()]
 
     def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
@@ -127,7 +127,7 @@ class RunTable:
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         """The same of every scenario."""
-        return self._seen_last(Last(window, suite, branch))
+        return self._seen_last(LastRun(window, suite, branch))
 
     def turned(
         self, window: int, *, suite: str | None = None, branch: str | None = None
@@ -136,10 +136,10 @@ class RunTable:
         if window < 1:
             return []
         with self._database.reading() as connection:
-            wanted = turned_of(Last(window, suite, branch), lateral=not self._database.is_sqlite)
+            wanted = turned_of(LastRun(window, suite, branch), lateral=not self._database.is_sqlite)
             return [ScenarioKey(*row) for row in connection.execute(wanted)]
 
-    def _seen_last(self, asked: Last) -> Mapping[ScenarioKey, Sequence[Sighting]]:
+    def _seen_last(self, asked: LastRun) -> Mapping[ScenarioKey, Sequence[Sighting]]:
         told: dict[ScenarioKey, list[Sighting]] = {}
         if asked.window < 1:
             return told

@@ -24,7 +24,7 @@ SEEN: Select[Any] = (
 )
 
 
-class Last(NamedTuple):
+class LastRun(NamedTuple):
     """The last `window` runs that had a scenario; on a branch, of a suite, of a page of scenarios by name."""
 
     window: int
@@ -33,7 +33,7 @@ class Last(NamedTuple):
     page: Page | None = None
 
 
-def last_of(asked: Last, *, lateral: bool) -> Select[Any]:
+def last_of(asked: LastRun, *, lateral: bool) -> Select[Any]:
     """Sightings of each scenario, by name, the oldest first.
 
     Not `lateral`: whatever is as new as the last but `window` - 1; of runs that ended at the same moment
@@ -48,7 +48,7 @@ def last_of(asked: Last, *, lateral: bool) -> Select[Any]:
     )
 
 
-def turned_of(asked: Last, *, lateral: bool) -> Select[Any]:
+def turned_of(asked: LastRun, *, lateral: bool) -> Select[Any]:
     """Scenarios that passed some of these and did not pass others, by name."""
     seen = _rows(asked, lateral=lateral)
     passed = case((seen.c.verdict == "PASS", 1), else_=0)
@@ -62,7 +62,7 @@ def turned_of(asked: Last, *, lateral: bool) -> Select[Any]:
     )
 
 
-def _rows(asked: Last, *, lateral: bool) -> Subquery:
+def _rows(asked: LastRun, *, lateral: bool) -> Subquery:
     """The rows that are looked at: few, and an index finds them scenario by scenario.
 
     A rank over all rows would read them all. PostgreSQL says it with a lateral join, and would read far too
@@ -71,14 +71,14 @@ def _rows(asked: Last, *, lateral: bool) -> Subquery:
     return _by_count(asked) if lateral else _by_time(asked)
 
 
-def _by_count(asked: Last) -> Subquery:
+def _by_count(asked: LastRun) -> Subquery:
     chosen = _chosen(asked, SCENARIOS.c.number).subquery("chosen")
     mine = _had(asked.branch, chosen.c.number)
     last = paged(select(RUN_SCENARIOS).where(mine).order_by(*NEWEST), Page(asked.window)).lateral("last")
     return select(last).select_from(chosen.join(last, true())).subquery("seen")
 
 
-def _by_time(asked: Last) -> Subquery:
+def _by_time(asked: LastRun) -> Subquery:
     had = _had(asked.branch, SCENARIOS.c.number)
     times = select(RUN_SCENARIOS.c.completed_at).where(had).correlate(SCENARIOS).limit(1)
     last_but = times.order_by(RUN_SCENARIOS.c.completed_at.desc()).offset(asked.window - 1)
@@ -89,7 +89,7 @@ def _by_time(asked: Last) -> Subquery:
     return select(RUN_SCENARIOS).join(bounds, near).subquery("seen")
 
 
-def _chosen(asked: Last, *columns: ColumnElement[Any]) -> Select[Any]:
+def _chosen(asked: LastRun, *columns: ColumnElement[Any]) -> Select[Any]:
     """The scenarios of the page, of those that a run had."""
     had = _had(asked.branch, SCENARIOS.c.number)
     chosen = select(*columns).where(exists().where(had)).order_by(*_BY_NAME)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from evalgate.adapters.store.database import Database
-    from evalgate.adapters.store.store_url import Place
+    from evalgate.adapters.store.store_url import StoreUrl
 
 VERSION_TABLE = "evalgate_version"
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -68,14 +68,14 @@ def _number(connection: Connection, database: Database) -> str | None:
     return number
 
 
-def _newer(number: str, place: Place) -> SettingError:
+def _newer(number: str, place: StoreUrl) -> SettingError:
     if not _NUMBER.fullmatch(number) or number < NEWEST:
         return no_store(place)
     message = f"the store {place.shown} has schema {number}, and this EvalGate knows {NEWEST}: it is too old"
     return SettingError(Problem(message, None, "update EvalGate, or name another store"))
 
 
-def shape_of(connection: Connection, place: Place) -> str:
+def shape_of(connection: Connection, place: StoreUrl) -> str:
     """The fingerprint of a SQLite file's tables; empty where it has none.
 
     Raises SettingError for views, triggers, virtual tables and calls of functions: this program makes none.

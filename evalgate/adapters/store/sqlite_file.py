@@ -15,7 +15,7 @@ from evalgate.adapters.store.errors import no_store
 from evalgate.errors import Problem, RefusedPath, SettingError
 
 if TYPE_CHECKING:
-    from evalgate.adapters.store.store_url import Place
+    from evalgate.adapters.store.store_url import StoreUrl
 
 HEADER = b"SQLite format 3\0"
 LONGEST_WAIT = 30.0
@@ -48,7 +48,7 @@ class Deadline:
         return time.monotonic() > self._end
 
 
-def check_file(place: Place, *, create: bool) -> None:
+def check_file(place: StoreUrl, *, create: bool) -> None:
     """Refuses what is no plain file or no database; makes the folder of a new one, where one may be made.
 
     A new folder of ours ignores itself: a store is no source.
@@ -85,7 +85,7 @@ def _head(path: Path) -> bytes | None:
         os.close(handle)
 
 
-def _make_folder(folder: Path, place: Place) -> None:
+def _make_folder(folder: Path, place: StoreUrl) -> None:
     if folder.is_dir():
         return
     try:

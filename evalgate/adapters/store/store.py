@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from evalgate.adapters.store.store_url import Place
+    from evalgate.adapters.store.store_url import StoreUrl
 
 
 class SqlStore:
@@ -26,7 +26,7 @@ class SqlStore:
     Raises SettingError for what is no store or a newer one, and StoreUnreachable.
     """
 
-    def __init__(self, place: Place, now: Callable[[], datetime], *, create: bool = True) -> None:
+    def __init__(self, place: StoreUrl, now: Callable[[], datetime], *, create: bool = True) -> None:
         self.place = place.shown
         self._database = Database(place, create=create)
         try:

@@ -17,7 +17,7 @@ _POSTGRES_URL = re.compile(
 _HINT = "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
-class Place(NamedTuple):
+class StoreUrl(NamedTuple):
     """A store that was named. `target` is a file's path or a whole URL, which may hold a password.
 
     `shown` is what people may see: no user, no password, no options.
@@ -31,7 +31,7 @@ class Place(NamedTuple):
         return f"Place({self.shown!r})"
 
 
-def place_of(text: str, cwd: str) -> Place:
+def place_of(text: str, cwd: str) -> StoreUrl:
     """The store that `text` names, a path starting from `cwd`; raises SettingError.
 
     No message repeats what was given: in the wrong form, a password may stand anywhere in it.
@@ -61,22 +61,22 @@ def _path_in(rest: str) -> str:
     return unquote(path)
 
 
-def _file(path: str, cwd: str) -> Place:
+def _file(path: str, cwd: str) -> StoreUrl:
     if "\0" in path or not Path(path).name:
         raise SettingError(Problem("the store has no name", None, _HINT))
     if path == ":memory:":
         raise SettingError(Problem("a store in memory is forgotten at once", None, _HINT))
-    return Place("sqlite", str(Path(cwd) / path), path)
+    return StoreUrl("sqlite", str(Path(cwd) / path), path)
 
 
-def _server(rest: str) -> Place:
+def _server(rest: str) -> StoreUrl:
     url = f"postgresql:{rest}"
     parts = _POSTGRES_URL.fullmatch(url)
     if parts is None:
         hint = f"{_HINT}, with `@`, `/`, `?` and `#` of a password as %40, %2F, %3F and %23"
         raise SettingError(Problem("the store's URL is not of the form of PostgreSQL", None, hint))
     host = parts["host"] or _socket(parts["rest"] or "")
-    return Place("postgresql", url, f"postgresql://{host}/{parts['name']}")
+    return StoreUrl("postgresql", url, f"postgresql://{host}/{parts['name']}")
 
 
 def _socket(options: str) -> str:

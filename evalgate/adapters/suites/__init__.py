@@ -6,9 +6,9 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
-from evalgate.evaluators.core.field_problems import Flaw
+from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration, Suite
 from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_what_it_says, parse_project, parse_suite
 from evalgate.suite.schema.suite_file import Defaults, PolicyEntry, ProjectFile
@@ -44,7 +44,7 @@ class SuiteFiles:
 
     def load(self, configs: Sequence[str]) -> Configuration:
         """Projects and suites behind `configs`, or what lies in the usual places where that is empty."""
-        mistakes, warnings = Mistakes(), list[Problem]()
+        mistakes, warnings = Diagnostics(), list[Problem]()
         project: ProjectFile | None = None
         shared, written = SharedDefaults(None, Defaults.unsaid()), dict[str, Any]()
         documents: dict[str, YamlDocument] = {}
@@ -79,7 +79,7 @@ class SuiteFiles:
         policy = project.policy if project is not None else PolicyEntry.unsaid()
         return Configuration(suites, policy, warnings, written, own_prices(shared.prices))
 
-    def _hide(self, mistakes: Mistakes) -> None:
+    def _hide(self, mistakes: Diagnostics) -> None:
         """What the usual project file wants hidden is hidden where suites are named without it, too."""
         if self._files.expand(PROJECT, "."):
             document = self._document(PROJECT, mistakes)
@@ -115,17 +115,17 @@ class SuiteFiles:
         return found
 
     def _suites_of(
-        self, project: ProjectFile, document: YamlDocument, path: str, mistakes: Mistakes
+        self, project: ProjectFile, document: YamlDocument, path: str, mistakes: Diagnostics
     ) -> list[str]:
         folder, found = posixpath.dirname(path) or ".", list[str]()
         for index, pattern in enumerate(project.suites):
             matches = [file.path for file in self._files.expand(pattern, folder) if file.path != path]
             if not matches:
-                mistakes.add(document, Flaw(("suites", index), f"no suite file matches {pattern!r}"))
+                mistakes.add(document, FieldProblem(("suites", index), f"no suite file matches {pattern!r}"))
             found += matches
         return list(dict.fromkeys(found))
 
-    def _document(self, path: str, mistakes: Mistakes) -> YamlDocument | None:
+    def _document(self, path: str, mistakes: Diagnostics) -> YamlDocument | None:
         from evalgate.adapters.suites import yaml_tree
 
         try:
@@ -141,7 +141,7 @@ class SuiteFiles:
             mistakes.problems += error.problems
         return None
 
-    def _goldens(self, document: YamlDocument, mistakes: Mistakes) -> StoredGoldens | None:
+    def _goldens(self, document: YamlDocument, mistakes: Diagnostics) -> StoredGoldens | None:
         """Goldens that a suite names and that stand elsewhere; None where it has none at all."""
         if not isinstance(document.value, dict) or "goldens" not in document.value:
             return None
@@ -153,7 +153,7 @@ class SuiteFiles:
         self,
         documents: dict[str, YamlDocument],
         shared: SharedDefaults,
-        mistakes: Mistakes,
+        mistakes: Diagnostics,
         warnings: list[Problem],
     ) -> list[Suite]:
         suites: dict[str, Suite] = {}
@@ -168,7 +168,9 @@ class SuiteFiles:
             if suite.name in suites:
                 other = suites[suite.name].path
                 message = f"suite `{suite.name}` has the name of {other}"
-                mistakes.add(document, Flaw(("suite",), message, "give one of them another name as `suite`"))
+                mistakes.add(
+                    document, FieldProblem(("suite",), message, "give one of them another name as `suite`")
+                )
             suites[suite.name] = suite
         _bound(suites)
         return list(suites.values())

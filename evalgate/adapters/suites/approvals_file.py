@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import Location, OverLimit, Problem, SuiteError
 from evalgate.models.approvals.approval import MOST_BYTES
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.schema.approvals_file import parse_approvals
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def read_approvals(file: ApprovalFile) -> list[Approval]:
         raise SuiteError(Problem("approvals are text in UTF-8", place)) from None
     if document.value is None:
         return []
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     approvals = parse_approvals(document, mistakes)
     if mistakes.problems:
         raise SuiteError(*mistakes.problems)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.suites import yaml_tree
 from evalgate.adapters.suites.json_lines import json_document, json_lines
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
-from evalgate.evaluators.core.field_problems import Flaw, suggest
+from evalgate.evaluators.core.field_problems import FieldProblem, suggest
 from evalgate.suite.goldens.golden_written import StoredGoldens, written_golden
 from evalgate.suite.stored_suites import StoredDocument
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import Golden
     from evalgate.ports import Files
     from evalgate.ports.store import Store
-    from evalgate.suite.diagnostics import Document, Mistakes
+    from evalgate.suite.diagnostics import Diagnostics, Document
 
 MAX_BYTES = 64_000_000
 """Of all golden files of a suite together."""
@@ -36,7 +36,7 @@ class GoldenFiles:
         self._open = store
         self._read = 0
 
-    def behind(self, document: Document, mistakes: Mistakes) -> StoredGoldens:
+    def behind(self, document: Document, mistakes: Diagnostics) -> StoredGoldens:
         """By the number of an entry, what it names; mistakes are kept with their place."""
         items = document.value.get("goldens") if isinstance(document.value, dict) else None
         found = StoredGoldens()
@@ -51,9 +51,9 @@ class GoldenFiles:
 
     def named(self, patterns: Sequence[str]) -> Sequence[Document]:
         """Documents of files that a person names; raises SuiteError with every mistake, or SettingError."""
-        from evalgate.suite.diagnostics import Mistakes
+        from evalgate.suite.diagnostics import Diagnostics
 
-        mistakes = Mistakes()
+        mistakes = Diagnostics()
         found: list[Document] = []
         for pattern in patterns:
             matches = self._files.expand(pattern, ".")
@@ -68,7 +68,7 @@ class GoldenFiles:
         return found
 
     def _of_files(
-        self, document: Document, number: int, globs: Any, mistakes: Mistakes
+        self, document: Document, number: int, globs: Any, mistakes: Diagnostics
     ) -> Sequence[Document]:
         place = ("goldens", number, "file")
         folder = posixpath.dirname(document.at(()).file) or "."
@@ -79,12 +79,12 @@ class GoldenFiles:
             files = [each for each in self._files.expand(glob, folder) if each.path.endswith(SUFFIXES)]
             if not files:
                 hint = f"its name ends in {', '.join(SUFFIXES)}"
-                mistakes.add(document, Flaw(place, f"no file of goldens matches {glob!r}", hint))
+                mistakes.add(document, FieldProblem(place, f"no file of goldens matches {glob!r}", hint))
             for file in files:
                 found += self._documents(file.path, mistakes)
         return found
 
-    def _documents(self, path: str, mistakes: Mistakes) -> Sequence[Document]:
+    def _documents(self, path: str, mistakes: Diagnostics) -> Sequence[Document]:
         try:
             content = self._files.read(path, MAX_FILE, what="file of goldens")
             self._read += len(content)
@@ -104,7 +104,7 @@ class GoldenFiles:
         return []
 
     def _of_store(
-        self, document: Document, number: int, wanted: Any, found: StoredGoldens, mistakes: Mistakes
+        self, document: Document, number: int, wanted: Any, found: StoredGoldens, mistakes: Diagnostics
     ) -> None:
         """Those in the store. An id or a suite that is not there is a mistake, a tag of nothing as well."""
         place = ("goldens", number, "store")
@@ -116,7 +116,9 @@ class GoldenFiles:
                 suite = store.suites.get(name)
                 if suite is None:
                     known = suggest(name, [each.name for each in store.suites.list()])
-                    mistakes.add(document, Flaw(place, f"the store has no regression suite `{name}`", known))
+                    mistakes.add(
+                        document, FieldProblem(place, f"the store has no regression suite `{name}`", known)
+                    )
                     return
             ids, tags, intents = (_texts(wanted.get(each)) for each in ("ids", "tags", "intents"))
             if suite is not None:
@@ -126,21 +128,21 @@ class GoldenFiles:
             missing = [each for each in ids if each not in {golden.id for golden in goldens}]
             for each in missing:
                 hint = suggest(each, store.goldens.ids())
-                mistakes.add(document, Flaw(place, f"the store has no golden `{each}`", hint))
+                mistakes.add(document, FieldProblem(place, f"the store has no golden `{each}`", hint))
         if not goldens and not missing:
             hint = "see what there is: evalgate goldens list"
-            mistakes.add(document, Flaw(place, "the store has no golden that this names", hint))
+            mistakes.add(document, FieldProblem(place, "the store has no golden that this names", hint))
         found.documents[number] = _documents(goldens, suite)
         if suite is not None:
             found.thresholds.append(suite.critical_issue_threshold)
 
 
-def _is_suite(document: Document, mistakes: Mistakes) -> bool:
+def _is_suite(document: Document, mistakes: Diagnostics) -> bool:
     """Whether somebody named a whole suite, which is told once and not key by key."""
     if not isinstance(document.value, dict) or not {"goldens", "traces"} <= document.value.keys():
         return False
     hint = "write its goldens into a file of their own, and name that in the suite: {file: PATH}"
-    mistakes.add(document, Flaw((), "this is a suite, not a file of goldens", hint))
+    mistakes.add(document, FieldProblem((), "this is a suite, not a file of goldens", hint))
     return True
 
 

@@ -20,10 +20,10 @@ def hide_for_project(files: Files) -> None:
     content = files.read(PROJECT, MAX_BYTES, what="project")
     if KEY not in content:
         return
-    from evalgate.suite.diagnostics import Mistakes
+    from evalgate.suite.diagnostics import Diagnostics
     from evalgate.suite.parse import hide_what_it_says
 
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     try:
         hide_what_it_says(yaml_tree.load(content.decode("utf-8-sig"), PROJECT), mistakes)
     except UnicodeDecodeError:

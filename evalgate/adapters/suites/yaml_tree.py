@@ -45,14 +45,14 @@ _OPEN = {
 """What is told where it begins: the end of the file, where it shows, is no place to look."""
 
 
-class Mark(NamedTuple):
+class YamlPosition(NamedTuple):
     """A line and column, counting from 1."""
 
     line: int
     column: int
 
 
-START = Mark(1, 1)
+START = YamlPosition(1, 1)
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class YamlDocument:
     value: Any = None
     warnings: list[Problem] = field(default_factory=list)
     # By identity of each mapping or list: the mark of every key or item in it. `value` keeps them alive.
-    marks: dict[int, dict[str | int, Mark]] = field(default_factory=dict)
+    marks: dict[int, dict[str | int, YamlPosition]] = field(default_factory=dict)
 
     def at(self, path: tuple[str | int, ...]) -> Location:
         """The place of the part that `path` leads to, or of the nearest part around it."""
@@ -180,7 +180,7 @@ class _Reader:
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        marks: dict[str | int, Mark] = {}
+        marks: dict[str | int, YamlPosition] = {}
         self._document.marks[id(values)] = marks
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
@@ -223,5 +223,5 @@ class _Reader:
         return _error(self._document, event.start_mark, message)
 
 
-def _mark(event: Any) -> Mark:
-    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)
+def _mark(event: Any) -> YamlPosition:
+    return YamlPosition(event.start_mark.line + 1, event.start_mark.column + 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.action.post_check_run import post_check
 from evalgate.application.action.post_comment import CommentText, keep_comment, say, template_from
-from evalgate.application.approvals.comment_approvals import SHORT_SHA, Vetting
+from evalgate.application.approvals.comment_approvals import SHORT_SHA, CommentVerifier
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.approval import Approval
@@ -20,10 +20,10 @@ from evalgate.suite.approve_command import read_command
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.approvals.comment_approvals import Refusal, Vetted
-    from evalgate.application.messages.request import ApprovedReport, Form
-    from evalgate.models.approvals.comment_approval import Consent
-    from evalgate.models.approvals.review import GateRun, Remark, ReviewedChange
+    from evalgate.application.approvals.comment_approvals import Refusal, VerifiedComments
+    from evalgate.application.messages.request import ApprovedReport, RenderOptions
+    from evalgate.models.approvals.comment_approval import CommentApproval
+    from evalgate.models.approvals.review import GateRun, PullRequestComment, ReviewedChange
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.results.results_approvals import ApprovalDoc
     from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
@@ -50,7 +50,7 @@ class ApproveTask:
     """Which comment is to be looked at, and how the report is to be written."""
 
     comment: CommentAtHand
-    form: Form
+    form: RenderOptions
     run_url: str  # the page of a run, but for its number
     allow_self: bool = False
     keeps_comment: bool = True
@@ -63,7 +63,9 @@ class ApproveWorld:
 
     review: Review
     files: ReportFiles
-    decide: Callable[[bytes, TriggeringRun, Sequence[Consent], Form, Sequence[str]], ApprovedReport]
+    decide: Callable[
+        [bytes, TriggeringRun, Sequence[CommentApproval], RenderOptions, Sequence[str]], ApprovedReport
+    ]
     pull_request: PullRequest
     step: StepOutput
     template: TemplateSource | None = None
@@ -106,7 +108,7 @@ def _approve(task: ApproveTask, world: ApproveWorld) -> str:
         raise _Refused("the comment is gone")
     change = world.review.change()
     runs = _judged(world.review, change)
-    vetting = Vetting(world.review, world.files, change, runs, allow_self=task.allow_self)
+    vetting = CommentVerifier(world.review, world.files, change, runs, allow_self=task.allow_self)
     vetted = vetting.vetted()
     refusal = _refusal_of(remark, vetted)
     if refusal is not None and not refusal.is_known:
@@ -138,7 +140,7 @@ def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
     return runs
 
 
-def _refusal_of(remark: Remark, vetted: Vetted) -> Refusal | None:
+def _refusal_of(remark: PullRequestComment, vetted: VerifiedComments) -> Refusal | None:
     """Why the comment at hand does not count, None where it does; raises _Refused for one of another time."""
     for refusal in vetted.refusals:
         if refusal.comment == remark.id:
@@ -149,7 +151,7 @@ def _refusal_of(remark: Remark, vetted: Vetted) -> Refusal | None:
 
 
 def _decided(
-    content: bytes, run: TriggeringRun, vetted: Vetted, task: ApproveTask, world: ApproveWorld
+    content: bytes, run: TriggeringRun, vetted: VerifiedComments, task: ApproveTask, world: ApproveWorld
 ) -> ApprovedReport:
     template = template_from(world.template, world.step)
     form = replace(task.form, run_url=f"{task.run_url}{run.id}", template=template)
@@ -182,7 +184,7 @@ def _still_at(change: ReviewedChange, review: Review) -> None:
         raise _Refused(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
 
 
-def _record(active: Sequence[ApprovalDoc], consents: Sequence[Consent], world: ApproveWorld) -> None:
+def _record(active: Sequence[ApprovalDoc], consents: Sequence[CommentApproval], world: ApproveWorld) -> None:
     """Keeps what was approved. Who, why and where are taken from the comment, the rest from the report."""
     if world.record is None or not active:
         return
@@ -193,7 +195,7 @@ def _record(active: Sequence[ApprovalDoc], consents: Sequence[Consent], world: A
         say(world.step, "warning", f"the approval was not stored: {trouble}")
 
 
-def _approval(told: ApprovalDoc, consent: Consent) -> Approval:
+def _approval(told: ApprovalDoc, consent: CommentApproval) -> Approval:
     limit, checks = told["limit"], told.get("checks")
     return Approval(
         suite=told["suite"],

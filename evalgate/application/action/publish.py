@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.application.action.post_comment import CommentMode
-    from evalgate.application.messages.request import Form, Written
+    from evalgate.application.messages.request import RenderedReport, RenderOptions
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.ports import (
         PullRequest,
@@ -43,7 +43,7 @@ class PublishTask:
 
     run: TriggeringRun
     artifact: str
-    form: Form
+    form: RenderOptions
     comment: CommentMode = "auto"
     summarise: bool = True
 
@@ -54,7 +54,9 @@ class PublishWorld:
 
     pulls: PullRequestFinder
     reports: ReportSource
-    write: Callable[[str, TriggeringRun, Form], Written]  # the report in a zip of that run, in our own words
+    write: Callable[
+        [str, TriggeringRun, RenderOptions], RenderedReport
+    ]  # the report in a zip of that run, in our own words
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
     template: TemplateSource | None = None  # of the branch that this workflow runs on, never of the run's
@@ -93,7 +95,7 @@ def publish(task: PublishTask, world: PublishWorld) -> int:
     return PUBLISHED
 
 
-def _told(task: PublishTask, number: int, written: Written, step: StepOutput) -> None:
+def _told(task: PublishTask, number: int, written: RenderedReport, step: StepOutput) -> None:
     run = task.run
     told = f"run {run.id} at {run.head_sha[:SHORT_SHA]} of {run.head_repository}"
     step.log(f"EvalGate: {written.results['verdict']}, as {told} reports it for pull request {number}")
@@ -121,7 +123,7 @@ def _pull_request(run: TriggeringRun, world: PublishWorld) -> int:
     raise _NothingToPost("notice", f"no open pull request has the branch of run {run.id}")
 
 
-def _written(task: PublishTask, world: PublishWorld) -> Written:
+def _written(task: PublishTask, world: PublishWorld) -> RenderedReport:
     """The report in our words."""
     run = task.run
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.approvals.comment_approvals import Vetted, Vetting
+from evalgate.application.approvals.comment_approvals import CommentVerifier, VerifiedComments
 from evalgate.errors import Unreachable
 from evalgate.records import replace
 
@@ -36,7 +36,9 @@ def with_consents(
     return replace(request, consents=found.consents, notes=[*request.notes, *known[:MOST_TOLD]])
 
 
-def _vetted(request: JudgeRequest, review: Review, files: ReportFiles, *, allow_self: bool) -> Vetted | str:
+def _vetted(
+    request: JudgeRequest, review: Review, files: ReportFiles, *, allow_self: bool
+) -> VerifiedComments | str:
     """What the comments say; a text where this run is not the one that they are about."""
     change = review.change()
     if change.head_sha != request.commit:
@@ -44,4 +46,4 @@ def _vetted(request: JudgeRequest, review: Review, files: ReportFiles, *, allow_
     runs = review.gate_runs(change)
     if not runs or str(runs[0].run.id) != request.run_id:
         return f"{UNCOUNTED}: there is a newer run of this gate"
-    return Vetting(review, files, change, runs, allow_self=allow_self).vetted()
+    return CommentVerifier(review, files, change, runs, allow_self=allow_self).vetted()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalgate.application.action.post_comment import CommentMode
-    from evalgate.application.history.run_recorder import Memory
+    from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.ports import (
         ApprovalSource,
@@ -52,7 +52,7 @@ MOST_DAMAGED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class GateOptions:
     """What this run is to do. `shown_folder` is the output folder as later steps see it."""
 
     request: JudgeRequest
@@ -67,7 +67,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class GatePorts:
     """What the run acts through. None: there is no such thing in this run."""
 
     judge: Callable[[JudgeRequest], Judgement]
@@ -82,11 +82,11 @@ class World:
     checks: CheckRuns | None = None
     artifacts: ArtifactStore | None = None
     reports: ReportFiles | None = None
-    memory: Memory | None = None  # the store that remembers runs, where one was named
+    memory: RunRecorder | None = None  # the store that remembers runs, where one was named
     copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of our files, at places the user named
 
 
-def gate_in_action(task: Task, world: World) -> int:
+def run_gate(task: GateOptions, world: GatePorts) -> int:
     """Runs the gate and returns the exit code, which is the decision's and nothing else's.
 
     Everything after the verdict may fail without changing it: what GitHub refuses becomes a warning.
@@ -94,7 +94,7 @@ def gate_in_action(task: Task, world: World) -> int:
     template = template_from(world.template, world.step)
     request = with_approvals(replace(task.request, template=template), world.approvals, world.proposed)
     if world.memory is not None:
-        request = world.memory.before(request)
+        request = world.memory.load(request)
     judgement = _judged(_with_consents(request, task, world), world)
     _leave(task, world, judgement)
     _comment(task, world, judgement)
@@ -104,20 +104,20 @@ def gate_in_action(task: Task, world: World) -> int:
     return judgement.exit_code
 
 
-def _remember(task: Task, world: World, judgement: Judgement) -> None:
+def _remember(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
     """Keeps the run in the store. It comes last: whatever becomes of it, everything else stands."""
     if world.memory is None:
         if task.only_reads:
             world.step.log(NOTHING_STORED)
         return
-    said = world.memory.keep(judgement)
+    said = world.memory.save(judgement)
     if said:
         world.step.log(f"The run was {said}.")
     for warning in world.memory.warnings:
         say(world.step, "warning", warning)
 
 
-def _with_consents(request: JudgeRequest, task: Task, world: World) -> JudgeRequest:
+def _with_consents(request: JudgeRequest, task: GateOptions, world: GatePorts) -> JudgeRequest:
     """The request with what people approved in comments."""
     if world.review is None or world.reports is None:
         return request
@@ -126,7 +126,7 @@ def _with_consents(request: JudgeRequest, task: Task, world: World) -> JudgeRequ
     return with_consents(request, world.review, world.reports, world.step, allow_self=task.allow_self)
 
 
-def _judged(request: JudgeRequest, world: World) -> Judgement:
+def _judged(request: JudgeRequest, world: GatePorts) -> Judgement:
     """The verdict against the best baseline that can be read: one that is damaged gives way to the next."""
     if world.baselines is None:
         return world.judge(request)
@@ -142,7 +142,7 @@ def _judged(request: JudgeRequest, world: World) -> Judgement:
         damaged.append(str(found.info.path))
 
 
-def _leave(task: Task, world: World, judgement: Judgement) -> None:
+def _leave(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
     """Files and outputs first: they stand even where the run is ended early."""
     leave_files(judgement, world.folder)
     for name, copy in world.copies.items():
@@ -159,7 +159,7 @@ def _leave(task: Task, world: World, judgement: Judgement) -> None:
         world.step.annotate(judgement.annotations)
 
 
-def _paths(task: Task, judgement: Judgement) -> dict[str, str]:
+def _paths(task: GateOptions, judgement: Judgement) -> dict[str, str]:
     written = {"results-path": "results.json", "report-path": "comment.md"}
     paths = {
         name: f"{task.shown_folder}/{file}" if file in judgement.files else ""
@@ -187,7 +187,7 @@ def _reason(reason: dict[str, object]) -> str:
     return f"- {place}: {reason['message']}" if place else f"- {reason['message']}"
 
 
-def _comment(task: Task, world: World, judgement: Judgement) -> None:
+def _comment(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
     body = judgement.files.get("comment.md")
     if body is None or world.pull_request is None or task.comment == "off":
         return
@@ -203,7 +203,7 @@ def _comment(task: Task, world: World, judgement: Judgement) -> None:
     keep_comment(comment, world.pull_request, world.step)
 
 
-def _check(task: Task, world: World, judgement: Judgement) -> None:
+def _check(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
     if world.checks is None:
         return
     if task.only_reads:
@@ -212,7 +212,7 @@ def _check(task: Task, world: World, judgement: Judgement) -> None:
     post_check(task.request, judgement, world.checks, world.step)
 
 
-def _upload(task: Task, world: World, judgement: Judgement) -> None:
+def _upload(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
     """The baseline for later runs, and the report for the workflow that may comment."""
     if task.artifact is not None and judgement.baseline_zip is not None:
         path = f"{task.shown_folder}/baseline.zip"
@@ -227,7 +227,7 @@ def _upload(task: Task, world: World, judgement: Judgement) -> None:
             say(world.step, "notice", f"{lost}. {_instead(task.report_artifact, path)}")
 
 
-def _stored(world: World, what: str, name: str, path: str) -> str:
+def _stored(world: GatePorts, what: str, name: str, path: str) -> str:
     """Uploads one zip; why that came to nothing, empty where it is done."""
     if world.artifacts is None:
         return ""

@@ -39,9 +39,9 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
             ]
     given: Sequence[Approval] = ()
     if request.consents:
-        from evalgate.application.approvals.consented_failures import granted
+        from evalgate.application.approvals.consented_failures import resolve_consents
 
-        given, refused = granted(request.consents)
+        given, refused = resolve_consents(request.consents)
         warnings += [Problem(f"{consent.label} approves nothing: {why}") for consent, why in refused]
     return Approvals((*counting, *request.remembered, *given), proposals(counting, proposed)), warnings
 

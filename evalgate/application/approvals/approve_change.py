@@ -29,7 +29,7 @@ ALL = "all"
 MOST_NAMED = 5
 
 
-class Wish(NamedTuple):
+class ApprovalRequest(NamedTuple):
     """What somebody wants to approve. What is None does not narrow it.
 
     `least_score` is the lowest score they accept, None for the score that there is and 0 for any; with
@@ -48,7 +48,7 @@ class Wish(NamedTuple):
     these_recordings: bool = False
 
 
-def approvals_for(results: ResultsDoc, wish: Wish) -> list[Approval]:
+def approvals_for(results: ResultsDoc, wish: ApprovalRequest) -> list[Approval]:
     """The approvals that let it pass; raises SettingError for what does not fail so, or is not there."""
     scenarios = scenarios_of(run_of(results), changes_of(results))
     if wish.scenario != ALL:
@@ -84,7 +84,7 @@ def decision_on(results: ResultsDoc, approvals: Sequence[Approval], now: datetim
     return RunApproval("approved", approvals[-1].who, approvals[-1].reason, now)
 
 
-def _one(scenarios: Scenarios, wish: Wish) -> ScenarioKey:
+def _one(scenarios: Scenarios, wish: ApprovalRequest) -> ScenarioKey:
     ids = {key.id for key in scenarios if wish.suite in (None, key.suite)}
     if wish.scenario not in ids:
         hint = suggest(wish.scenario, ids)
@@ -103,7 +103,7 @@ def _one(scenarios: Scenarios, wish: Wish) -> ScenarioKey:
     raise SettingError(Problem(f"{len(keys)} scenarios have this id", None, hint))
 
 
-def _check(key: ScenarioKey, found: Failing, wish: Wish) -> None:
+def _check(key: ScenarioKey, found: Failing, wish: ApprovalRequest) -> None:
     """Raises SettingError where there is nothing to approve of this kind."""
     if not found.is_worse:
         raise SettingError(f"scenario `{key.id}` passes: there is nothing to approve")
@@ -121,7 +121,7 @@ def _check(key: ScenarioKey, found: Failing, wish: Wish) -> None:
         raise SettingError(f"its score is {score:g} already, below the limit of {wish.least_score:g}")
 
 
-def _approval(key: ScenarioKey, found: Failing, wish: Wish) -> Approval:
+def _approval(key: ScenarioKey, found: Failing, wish: ApprovalRequest) -> Approval:
     score = found.scenario.score
     least = wish.least_score if wish.least_score is not None or score is None else round(score, DIGITS)
     recordings = {sha256 for sha256 in found.recordings if sha256 is not None}

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import InvalidInput, Unreachable
-from evalgate.models.approvals.comment_approval import Consent
+from evalgate.models.approvals.comment_approval import CommentApproval
 from evalgate.models.approvals.provenance import Provenance
 from evalgate.suite.approve_command import ApproveCommand, read_command
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.review import (
         Account,
+        Contributors,
         GateRun,
         LeftReport,
-        Makers,
         Permission,
-        Remark,
+        PullRequestComment,
         ReviewedChange,
     )
     from evalgate.ports import ReportFiles
@@ -58,10 +58,10 @@ class Refusal(NamedTuple):
         return f"the approval by {self.who} in comment {self.comment} does not count: {self.why}"
 
 
-class Vetted(NamedTuple):
+class VerifiedComments(NamedTuple):
     """The comments of a pull request, sorted by whether they count."""
 
-    consents: tuple[Consent, ...] = ()
+    consents: tuple[CommentApproval, ...] = ()
     refusals: tuple[Refusal, ...] = ()
 
 
@@ -69,7 +69,7 @@ class _Refused(Exception):
     pass
 
 
-class Vetting:
+class CommentVerifier:
     """Sorts the comments of one pull request, at the commit and for the runs that are its newest.
 
     `runs` are those of the gate for it, the newest first and at least one.
@@ -92,9 +92,9 @@ class Vetting:
         self._permissions: dict[int, Permission] = {}
         self._contents: dict[int, bytes] = {}
         self._reports: Sequence[LeftReport] | None = None
-        self._makers: Makers | None = None
+        self._makers: Contributors | None = None
 
-    def vetted(self) -> Vetted:
+    def vetted(self) -> VerifiedComments:
         """Every comment with a command, the oldest first. Raises Unreachable for what can't be looked up."""
         found = [
             (remark, command)
@@ -107,20 +107,20 @@ class Vetting:
                 consents.append(self._consent(remark, command))
             except _Refused as why:
                 refusals.append(self._refusal(remark, str(why)))
-        return Vetted(tuple(consents), tuple(refusals))
+        return VerifiedComments(tuple(consents), tuple(refusals))
 
     def latest_report(self) -> bytes | None:
         """What the newest run found last; None where it has not come to a verdict."""
         reports = self._left()
         return self._content(reports[0]) if reports else None
 
-    def _refusal(self, remark: Remark, why: str) -> Refusal:
+    def _refusal(self, remark: PullRequestComment, why: str) -> Refusal:
         author = remark.author
         permission = self._permissions.get(author.id) if author is not None else None
         is_known = permission is not None and permission.may_write
         return Refusal(remark.id, author.login if author is not None else "nobody", why, is_known)
 
-    def _consent(self, remark: Remark, command: ApproveCommand | str) -> Consent:
+    def _consent(self, remark: PullRequestComment, command: ApproveCommand | str) -> CommentApproval:
         """What the comment says; raises _Refused with the first thing that speaks against it."""
         author = remark.author
         if author is None or not remark.is_person:
@@ -143,7 +143,7 @@ class Vetting:
             permission.role,
             self_approved=is_own,
         )
-        return Consent(command.scenario, until, command.reason, author.login, origin, report)
+        return CommentApproval(command.scenario, until, command.reason, author.login, origin, report)
 
     def _permission(self, author: Account) -> Permission:
         if author.id not in self._permissions:
@@ -173,7 +173,7 @@ class Vetting:
             )
         return is_own
 
-    def _report_before(self, remark: Remark) -> bytes:
+    def _report_before(self, remark: PullRequestComment) -> bytes:
         """What the person could have seen: the newest report that is older than the comment."""
         before = [report for report in self._left() if report.made_at < remark.created_at]
         if not before:
@@ -196,7 +196,7 @@ class Vetting:
         return self._contents[report.id]
 
 
-def _until(remark: Remark, command: ApproveCommand) -> date:
+def _until(remark: PullRequestComment, command: ApproveCommand) -> date:
     written = remark.created_at.date()
     if command.until is None:
         return written + timedelta(days=LASTS_DAYS)

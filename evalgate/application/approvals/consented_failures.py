@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.gate.decision.approvals import Failing
-    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.comparison.comparison import ScenarioKey
 
     Scenarios = Mapping[ScenarioKey, Failing]
@@ -26,18 +26,18 @@ MOST_NAMED = 5
 NOTHING = "nothing fails that could be approved"
 
 
-class Granted(NamedTuple):
+class ConsentedFailures(NamedTuple):
     """The approvals, and of each consent that has none, by the comment's number, why."""
 
     approvals: tuple[Approval, ...] = ()
-    refused: tuple[tuple[Consent, str], ...] = ()
+    refused: tuple[tuple[CommentApproval, str], ...] = ()
 
 
-def granted(consents: Iterable[Consent]) -> Granted:
+def resolve_consents(consents: Iterable[CommentApproval]) -> ConsentedFailures:
     """Looks each consent up in the report that its person had before them."""
     read: dict[bytes, Scenarios | str] = {}
     approvals: list[Approval] = []
-    refused: list[tuple[Consent, str]] = []
+    refused: list[tuple[CommentApproval, str]] = []
     for consent in consents:
         if consent.report not in read:
             read[consent.report] = _scenarios(consent)
@@ -47,10 +47,10 @@ def granted(consents: Iterable[Consent]) -> Granted:
             refused.append((consent, str(keys)))
         else:
             approvals += [_approval(consent, key, scenarios[key]) for key in keys]
-    return Granted(tuple(approvals), tuple(refused))
+    return ConsentedFailures(tuple(approvals), tuple(refused))
 
 
-def _scenarios(consent: Consent) -> Scenarios | str:
+def _scenarios(consent: CommentApproval) -> Scenarios | str:
     try:
         document = report_of(consent.report, consent.provenance.head_commit)
     except InvalidInput as mistake:
@@ -94,7 +94,7 @@ def _unknown(name: str, scenarios: Scenarios) -> str:
     return f"the run has no scenario {name}{f' ({hint})' if hint else ''}"
 
 
-def _approval(consent: Consent, key: ScenarioKey, found: Failing) -> Approval:
+def _approval(consent: CommentApproval, key: ScenarioKey, found: Failing) -> Approval:
     """Bound to the failure as it was: no score below, no other check."""
     return Approval(
         suite=key.suite,

@@ -13,7 +13,7 @@ from evalgate.application.comparison.rules import config_hash
 from evalgate.errors import RulesMissing, RulesUnreachable
 
 if TYPE_CHECKING:
-    from evalgate.application.comparison.baseline import KnownBaseline
+    from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.models.results.results_rules import RulesDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
@@ -26,10 +26,10 @@ class DecidingRules(NamedTuple):
 
     configuration: Configuration
     told: RulesDoc
-    known: KnownBaseline
+    known: LoadedBaseline
 
 
-def rules_of_base(known: KnownBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
+def rules_of_base(known: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
     """The baseline's. Raises RulesMissing where there are none to judge by, or not all of them."""
     status = known.info.status if known.info is not None else "none"
     if status == "unreachable":

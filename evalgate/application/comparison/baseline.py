@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.comparison.rules import Rules
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.ports import BaselineFiles, EarlierBaseline, TraceSpool
@@ -33,34 +33,34 @@ SHORT_SHA = 7
 
 
 @dataclass(frozen=True, slots=True)
-class KnownBaseline:
+class LoadedBaseline:
     """What is known of the baseline: how it was found, its results if readable, what to warn of.
 
     `has_same_suites` is None where the baseline does not say which suites it was judged by.
     """
 
     info: BaselineInfo | None
-    results: EarlierRun | None = None
+    results: BaselineRun | None = None
     warnings: Sequence[Problem] = ()
     has_same_suites: bool | None = None
     has_same_versions: bool = True
 
 
-def take_in(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: datetime) -> KnownBaseline:
+def load_baseline(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: datetime) -> LoadedBaseline:
     """Loads what the request names. One the user named must be readable; a found one may not be."""
     info = request.baseline
     if info is None or info.path is None:
-        return KnownBaseline(info)
+        return LoadedBaseline(info)
     try:
         baseline = files.earlier(info.path, whole=rules.sees_checks)
         _check_commit(info, baseline)
     except InvalidInput as error:
         if request.baseline_required:
             raise
-        return KnownBaseline(BaselineInfo("none"), None, error.problems)
+        return LoadedBaseline(BaselineInfo("none"), None, error.problems)
     described = _described(info, baseline, now)
     manifest = baseline.manifest or {}
-    known = KnownBaseline(
+    known = LoadedBaseline(
         described,
         baseline.run,
         has_same_suites=_same_suites(manifest, rules),

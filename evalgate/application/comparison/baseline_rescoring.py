@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.comparison.cross_scoring import only
-from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.cross_scorer import by_key
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.errors import InvalidInput
 from evalgate.gate.common.stored_key import stored_key
-from evalgate.gate.trajectory.cause import Judged
+from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.measures.redaction.token_shapes import REDACTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalgate.application.evaluation.cross_scorer import Pair
-    from evalgate.models.comparison.baseline_run import EarlierRun, Place
+    from evalgate.application.evaluation.cross_scorer import RulePair
+    from evalgate.models.comparison.baseline_run import BaselineRun, Place
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.run.run import ScenarioResult
     from evalgate.ports import PriceTable, TraceArchive
@@ -41,20 +41,20 @@ class _Stored(NamedTuple):
     places: Sequence[Place]
 
 
-def _scenario(before: EarlierRun, key: ScenarioKey) -> _Stored:
+def _scenario(before: BaselineRun, key: ScenarioKey) -> _Stored:
     place = before.places[key]
     return _Stored(
         before.verdicts[place], before.scores[place], [trial.place for trial in before.trials_of(key)]
     )
 
 
-class Restored:
+class BaselineRescoring:
     """Recordings of the baseline, judged by both rules: by its own to see that they are whole."""
 
     def __init__(
         self,
-        pairs: Mapping[str, Pair],
-        before: EarlierRun,
+        pairs: Mapping[str, RulePair],
+        before: BaselineRun,
         prices: PriceTable | None,
         keys: Sequence[ScenarioKey],
     ) -> None:
@@ -72,7 +72,7 @@ class Restored:
         self._sides = {
             name: tuple(
                 (
-                    SuiteEvaluation(only(suite, pairs[name].changed), Earlier()),
+                    SuiteEvaluation(only(suite, pairs[name].changed), BaselineScenarios()),
                     Pricer(suite.prices, prices),
                 )
                 for suite in (pairs[name].old, pairs[name].new)
@@ -80,7 +80,7 @@ class Restored:
             for name in suites
         }
 
-    def judged(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, Judged | str]:
+    def judged(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, ScoredVerdict | str]:
         """The verdicts, or why there is none."""
         left = dict.fromkeys(self._places)
         try:
@@ -109,7 +109,7 @@ class Restored:
                 pricer.price(trace)
                 evaluation.add(trace)
 
-    def _verdicts(self) -> Iterator[tuple[ScenarioKey, Judged | str]]:
+    def _verdicts(self) -> Iterator[tuple[ScenarioKey, ScoredVerdict | str]]:
         found = {
             name: [by_key(name, evaluation) for evaluation, _ in sides] for name, sides in self._sides.items()
         }
@@ -122,7 +122,7 @@ class Restored:
             elif by_new is None or len(by_new.trials) != len(scenario.places):
                 yield key, NOT_TAKEN
             else:
-                yield key, Judged(by_new.verdict, by_new.score)
+                yield key, ScoredVerdict(by_new.verdict, by_new.score)
 
 
 def _is_as_it_was(again: ScenarioResult, scenario: _Stored) -> bool:

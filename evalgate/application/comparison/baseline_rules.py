@@ -9,7 +9,7 @@ import orjson
 from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from evalgate.application.comparison.baseline import KnownBaseline
+    from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
 
@@ -17,7 +17,7 @@ NO_SUITES = "it keeps no suites"
 UNREADABLE = "this version can't read its suites"
 
 
-class EarlierRules(NamedTuple):
+class BaselineRules(NamedTuple):
     """The suites of the baseline, today's own where they say the same.
 
     `configuration` is None where they are not at hand, and `unknown` says why; it also names suites that
@@ -30,28 +30,28 @@ class EarlierRules(NamedTuple):
 
 
 def earlier_rules(
-    known: KnownBaseline, configuration: Configuration, files: BaselineFiles
-) -> EarlierRules | None:
+    known: LoadedBaseline, configuration: Configuration, files: BaselineFiles
+) -> BaselineRules | None:
     """Those of the baseline; None where there is none."""
     if known.results is None or known.info is None or known.info.path is None:
         return None
     if known.has_same_suites:
-        return EarlierRules(configuration, is_same=True)
+        return BaselineRules(configuration, is_same=True)
     return read_rules(files, known.info.path)
 
 
-def read_rules(files: BaselineFiles, path: str) -> EarlierRules:
+def read_rules(files: BaselineFiles, path: str) -> BaselineRules:
     """The suites in a baseline, made ready to run."""
     from evalgate.suite.stored_suites import stored_suites
 
     try:
         content = files.suites(path)
         if content is None:
-            return EarlierRules(None, unknown=NO_SUITES)
+            return BaselineRules(None, unknown=NO_SUITES)
         found = stored_suites(orjson.loads(content))
     except (InvalidInput, orjson.JSONDecodeError):
         found = None
     if found is None:
-        return EarlierRules(None, unknown=UNREADABLE)
+        return BaselineRules(None, unknown=UNREADABLE)
     unread = f"this version can't read {', '.join(found.unread[:3])} of it" if found.unread else None
-    return EarlierRules(found.configuration, unknown=unread)
+    return BaselineRules(found.configuration, unknown=unread)

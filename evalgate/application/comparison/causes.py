@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.comparison.baseline_rescoring import Restored
-from evalgate.gate.trajectory.cause import SAME_RULES, Crossed, Judged, cause_of
+from evalgate.application.comparison.baseline_rescoring import BaselineRescoring
+from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, cause_of
 from evalgate.models.comparison.comparison import ScenarioKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalgate.application.comparison.policies import Policies
-    from evalgate.application.evaluation.cross_scorer import Crossing
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.application.evaluation.cross_scorer import CrossScorer
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
@@ -26,7 +26,7 @@ SURE = frozenset(MOVED) - {"inconclusive"}
 class Stored(NamedTuple):
     """A baseline on disk, and what reads its recordings."""
 
-    results: EarlierRun
+    results: BaselineRun
     path: str
     files: BaselineFiles
     traces: TraceArchive
@@ -35,28 +35,30 @@ class Stored(NamedTuple):
 
 class _Sides(NamedTuple):
     change: Change
-    before: Judged
-    now: Judged
+    before: ScoredVerdict
+    now: ScoredVerdict
     trials: int
 
 
 def add_causes(
-    comparison: Comparison, run: Run, crossing: Crossing, policies: Policies, stored: Stored
+    comparison: Comparison, run: Run, crossing: CrossScorer, policies: Policies, stored: Stored
 ) -> None:
     """Tells of each scenario whose rules or verdict changed where that comes from, as far as can be known."""
     sides = dict(_sides(comparison, run))
     crossed = {key: each for key, each in sides.items() if not crossing.has_same_rules(key)}
     moved = [key for kind in MOVED for key, each in crossed.items() if each.change.kind == kind]
-    again: Mapping[ScenarioKey, Judged | str] = {}
+    again: Mapping[ScenarioKey, ScoredVerdict | str] = {}
     if moved:
-        restored = Restored(crossing.pairs, stored.results, stored.prices, moved)
+        restored = BaselineRescoring(crossing.pairs, stored.results, stored.prices, moved)
         again = restored.judged(stored.files.traces(stored.path), stored.traces)
     for key, each in sides.items():
         if key not in crossed:
             each.change.cause = SAME_RULES if each.change.kind in SURE else None
             continue
         found = again.get(key)
-        verdicts = Crossed(crossing.now_by_old(key, each.trials), None if isinstance(found, str) else found)
+        verdicts = CrossScores(
+            crossing.now_by_old(key, each.trials), None if isinstance(found, str) else found
+        )
         if isinstance(found, str):
             verdicts = verdicts._replace(lacking=found)
         policy = policies.suites.get(key.suite, policies.run)
@@ -73,8 +75,8 @@ def _sides(comparison: Comparison, run: Run) -> Iterator[tuple[ScenarioKey, _Sid
                     key,
                     _Sides(
                         change,
-                        Judged(earlier.verdict, earlier.score),
-                        Judged(scenario.verdict, scenario.score),
+                        ScoredVerdict(earlier.verdict, earlier.score),
+                        ScoredVerdict(scenario.verdict, scenario.score),
                         len(scenario.trials),
                     ),
                 )

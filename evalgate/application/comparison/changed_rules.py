@@ -9,14 +9,14 @@ from evalgate.application.comparison.rules import sees_checks
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from evalgate.application.comparison.baseline import KnownBaseline
-    from evalgate.application.comparison.baseline_rules import EarlierRules
+    from evalgate.application.comparison.baseline import LoadedBaseline
+    from evalgate.application.comparison.baseline_rules import BaselineRules
     from evalgate.application.comparison.policies import Policies
-    from evalgate.application.evaluation.cross_scorer import Crossing
+    from evalgate.application.evaluation.cross_scorer import CrossScorer
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.comparison.weakening import Weakenings
     from evalgate.models.run.run import Run
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 
-class Shelf(NamedTuple):
+class RuleSources(NamedTuple):
     """Where baselines lie, and what reads and prices the recordings that they keep."""
 
     files: BaselineFiles
@@ -37,12 +37,12 @@ class ChangedRules:
     """The rules of the baseline beside those of today. `crossing` is None where they are not both at hand."""
 
     configuration: Configuration
-    shelf: Shelf
-    earlier: EarlierRules | None = None
-    crossing: Crossing | None = None
+    shelf: RuleSources
+    earlier: BaselineRules | None = None
+    crossing: CrossScorer | None = None
 
     def tell_causes(
-        self, run: Run, known: KnownBaseline, comparison: Comparison | None, policies: Policies
+        self, run: Run, known: LoadedBaseline, comparison: Comparison | None, policies: Policies
     ) -> None:
         """Tells of each change whether it comes from the agent or from the rules, where these differ."""
         if comparison is None or self.crossing is None or known.results is None or known.info is None:
@@ -56,7 +56,7 @@ class ChangedRules:
     def weakenings(
         self,
         request: JudgeRequest,
-        known: KnownBaseline,
+        known: LoadedBaseline,
         comparison: Comparison | None,
         policies: Policies,
         approvals: Approvals,
@@ -89,7 +89,7 @@ def remarks(weakenings: Weakenings | None) -> list[Problem]:
     return list(remarks_on(weakenings))
 
 
-def _seen(before: EarlierRun, known: KnownBaseline, by: Configuration, shelf: Shelf) -> EarlierRun:
+def _seen(before: BaselineRun, known: LoadedBaseline, by: Configuration, shelf: RuleSources) -> BaselineRun:
     """The baseline as its own rules look at it, which may see more of it than today's do."""
     path = None if known.info is None else known.info.path
     if before.document is not None or path is None or not sees_checks(by):
@@ -98,7 +98,7 @@ def _seen(before: EarlierRun, known: KnownBaseline, by: Configuration, shelf: Sh
 
 
 def changed_rules(
-    configuration: Configuration, known: KnownBaseline, shelf: Shelf, *, is_crossing: bool = True
+    configuration: Configuration, known: LoadedBaseline, shelf: RuleSources, *, is_crossing: bool = True
 ) -> ChangedRules:
     """The rules on both sides, as far as the baseline keeps its own.
 
@@ -107,9 +107,9 @@ def changed_rules(
     earlier = earlier_rules(known, configuration, shelf.files)
     crossing = None
     if is_crossing and earlier is not None and earlier.configuration is not None and not earlier.is_same:
-        from evalgate.application.comparison.cross_scoring import crossing_of
+        from evalgate.application.comparison.cross_scoring import make_cross_scorer
 
         if known.results is not None and known.has_same_versions:
             before = _seen(known.results, known, earlier.configuration, shelf)
-            crossing = crossing_of(earlier.configuration, configuration, before)
+            crossing = make_cross_scorer(earlier.configuration, configuration, before)
     return ChangedRules(configuration, shelf, earlier, crossing)

@@ -7,38 +7,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.baseline_scenarios import Earlier
-from evalgate.application.evaluation.cross_scorer import Crossing, Pair
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
+from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.gate.common.scenario_index import Entries
+from evalgate.gate.common.scenario_index import ScenarioIndex
 from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.suite.models import Configuration, Scenario, Suite
 
 
-def crossing_of(old: Configuration, new: Configuration, before: EarlierRun) -> Crossing:
+def make_cross_scorer(old: Configuration, new: Configuration, before: BaselineRun) -> CrossScorer:
     """What judges both ways where the suites of a baseline differ from today's."""
     now = {suite.name: suite for suite in new.suites}
-    earlier = Earlier(before)
+    earlier = BaselineScenarios(before)
     pairs = {}
     for suite in old.suites:
         if suite.name in now and suite.written is not now[suite.name].written:
             changed = _changed(suite, now[suite.name])
             if changed:
                 judged = only(suite, changed)
-                pairs[suite.name] = Pair(
+                pairs[suite.name] = RulePair(
                     suite,
                     now[suite.name],
                     changed,
-                    (Entries(suite), Entries(now[suite.name])),
+                    (ScenarioIndex(suite), ScenarioIndex(now[suite.name])),
                     judged,
                     SuiteEvaluation(judged, earlier),
                 )
-    return Crossing(pairs)
+    return CrossScorer(pairs)
 
 
 def _changed(old: Suite, new: Suite) -> frozenset[str]:

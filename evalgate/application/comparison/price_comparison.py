@@ -16,7 +16,7 @@ from evalgate.records import replace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import EarlierRun, TrialColumns
+    from evalgate.models.comparison.baseline_run import BaselineRun, TrialColumns
     from evalgate.models.run.run import Run, SuiteResult
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import PriceTable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RECORDED = "recorded"
 
 
-def priced_alike(before: EarlierRun, configuration: Configuration, table: PriceTable | None) -> EarlierRun:
+def priced_alike(before: BaselineRun, configuration: Configuration, table: PriceTable | None) -> BaselineRun:
     """The earlier run, where costs were computed there computed with the prices of this run."""
     pricing = before.trials.pricing
     if pricing is None:
@@ -43,7 +43,7 @@ def priced_alike(before: EarlierRun, configuration: Configuration, table: PriceT
     return _with(before, replace(before.trials, costs=costs, pricing=again))
 
 
-def comparable(before: EarlierRun, run: Run) -> tuple[EarlierRun, list[Warning_]]:
+def comparable(before: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_]]:
     """The earlier run without costs that came about in another way than those of the run.
 
     A recorded cost and a computed one differ by what the recorder did not say of caches; so do two tables.
@@ -61,12 +61,12 @@ def comparable(before: EarlierRun, run: Run) -> tuple[EarlierRun, list[Warning_]
     return _with(before, replace(before.trials, costs=costs)), _told(dropped)
 
 
-def _scenarios(before: EarlierRun) -> Iterator[tuple[ScenarioKey, range]]:
+def _scenarios(before: BaselineRun) -> Iterator[tuple[ScenarioKey, range]]:
     """Each scenario, and the places of its trials."""
     return zip(before.keys, (range(start, end) for start, end in pairwise(before.starts)), strict=True)
 
 
-def _with(before: EarlierRun, trials: TrialColumns) -> EarlierRun:
+def _with(before: BaselineRun, trials: TrialColumns) -> BaselineRun:
     """The run with other costs, and the cost of its summary with them."""
     summary = before.summary
     if summary is not None:

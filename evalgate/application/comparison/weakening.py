@@ -18,10 +18,10 @@ from evalgate.suite.schema.suite_file import PolicyEntry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.application.comparison.baseline_rules import EarlierRules
+    from evalgate.application.comparison.baseline_rules import BaselineRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.results.results_approvals import ApprovalDoc
@@ -78,10 +78,10 @@ class WeakeningRules:
 
 def judge_weakening(
     rules: WeakeningRules,
-    earlier: EarlierRules,
+    earlier: BaselineRules,
     configuration: Configuration,
     comparison: Comparison,
-    before: EarlierRun,
+    before: BaselineRun,
     approvals: Sequence[Weakening] = (),
 ) -> Weakenings:
     """All that today's suites, policies and runs demand less; `approvals` are those that were added."""
@@ -103,7 +103,7 @@ def weakening_between(
     files: BaselineFiles,
     paths: tuple[str, str],
     comparison: Comparison,
-    before: EarlierRun,
+    before: BaselineRun,
     policies: Policies,
 ) -> Weakenings:
     """The same for two finished runs, by the suites that each keeps; only the policies given decide."""
@@ -116,7 +116,7 @@ def weakening_between(
     return settled(less, rules, (earlier.unknown or later.unknown) if rules.is_fatal else None)
 
 
-def added_approvals(approvals: Approvals, before: EarlierRun) -> list[Weakening]:
+def added_approvals(approvals: Approvals, before: BaselineRun) -> list[Weakening]:
     """Approvals that the baseline's run did not have, also those that a pull request only proposes."""
     known = {_scope(each) for each in before.approvals if each["status"] != "proposed"}
     return [
@@ -169,7 +169,7 @@ def _compared(comparison: Comparison) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _gone(comparison: Comparison, before: EarlierRun) -> Iterator[ScenarioKey]:
+def _gone(comparison: Comparison, before: BaselineRun) -> Iterator[ScenarioKey]:
     """Scenarios that only the baseline has; a recording that nobody could read there was none."""
     unreadable = before.unread_keys()
     yield from (standing.key for standing in comparison.removed if standing.key not in unreadable)

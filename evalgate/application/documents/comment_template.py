@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
 
 
-class Wording(NamedTuple):
+class CommentOptions(NamedTuple):
     """How a comment is to be written: its key, its greatest length, and where the rest is told."""
 
     key: str
@@ -23,7 +23,7 @@ class Wording(NamedTuple):
     template: TemplateFile | None = None
 
 
-def write_comment(document: ResultsDoc, wording: Wording) -> tuple[str, list[str]]:
+def write_comment(document: ResultsDoc, wording: CommentOptions) -> tuple[str, list[str]]:
     """The comment, and a warning where it had to do without the template."""
     try:
         return _rendered(document, wording), []
@@ -31,5 +31,5 @@ def write_comment(document: ResultsDoc, wording: Wording) -> tuple[str, list[str
         return _rendered(document, wording._replace(template=None)), [f"{TEMPLATE_UNUSED}: {flaw}"]
 
 
-def _rendered(document: ResultsDoc, wording: Wording) -> str:
+def _rendered(document: ResultsDoc, wording: CommentOptions) -> str:
     return render_comment(document, **wording._asdict())

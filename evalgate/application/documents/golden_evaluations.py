@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from evalgate.application.documents.golden_documents import golden_in, golden_trial_of
 from evalgate.gate.comparison.golden_status import regression_status
 from evalgate.measures.numeric.means import mean_amount
-from evalgate.models.run.evaluation import Evaluation, Statistics
+from evalgate.models.run.evaluation import EvaluationStatistics, GoldenEvaluation
 from evalgate.scoring.golden.levels import level
 from evalgate.scoring.golden.weights import mean_over_turns, reaches
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 JUDGE = "evalgate"
 
 
-def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[Evaluation]:
+def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[GoldenEvaluation]:
     """One for each trial of each golden, in the order of the document."""
     moment, by = datetime.fromisoformat(document["created_at"]), f"{JUDGE} {document['evalgate_version']}"
     return [
@@ -57,10 +57,10 @@ def _evaluation(  # noqa: PLR0913, PLR0917  one of each
     moment: datetime,
     by: str,
     run_id: str | None,
-) -> Evaluation:
+) -> GoldenEvaluation:
     golden = scenario["golden"]
     score = trial["score"] if trial["status"] not in ("error", "not_evaluable") else None
-    return Evaluation(
+    return GoldenEvaluation(
         id="",
         golden_id=golden["id"],
         golden_version=golden["version"],
@@ -91,7 +91,7 @@ def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | No
     return regression_status(score, None, scenario["threshold"])
 
 
-def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> Statistics:
+def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> EvaluationStatistics:
     """The figures of one conversation."""
     turns = len(found.turns)
     latencies = [each.latency_ms for each in _had(found)]
@@ -99,7 +99,7 @@ def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> 
     mean = mean_amount(latencies)
     if mean is None and whole is not None and _had(found):
         mean = whole * 1000 / len(_had(found))
-    return Statistics(
+    return EvaluationStatistics(
         total_turns=turns,
         avg_latency_ms=mean,
         total_tokens=trial["total_tokens"],

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from evalgate.application.documents.comment_template import Wording, write_comment
-from evalgate.application.messages.request import Written
+from evalgate.application.documents.comment_template import CommentOptions, write_comment
+from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import SettingError
 from evalgate.reporting.markdown.origin_line import origin_line
 from evalgate.reporting.markdown.render import render_summary
 from evalgate.reporting.results.results_json import load
 
 if TYPE_CHECKING:
-    from evalgate.application.messages.request import Form
+    from evalgate.application.messages.request import RenderOptions
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.results.results import ResultsDoc
 
@@ -22,7 +22,7 @@ LARGEST_RESULTS = 128 * 1024 * 1024
 WHAT = "its results.json"
 
 
-def write_anew(content: bytes, run: TriggeringRun, form: Form) -> Written:
+def write_anew(content: bytes, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
     """The report of the run that `content` tells of. Raises SettingError or OverLimit for what is none.
 
     Nothing of the stranger's own Markdown is taken over. The command that would repeat the run is left out:
@@ -46,11 +46,11 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     return results
 
 
-def written(results: ResultsDoc, run: TriggeringRun, form: Form) -> Written:
+def written(results: ResultsDoc, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
     """A report rendered in our words, with a line about whose it is."""
     origin = origin_line(run, form.run_url)
-    wording = Wording(form.comment_key, form.max_comment_chars, form.run_url, origin, form.template)
+    wording = CommentOptions(form.comment_key, form.max_comment_chars, form.run_url, origin, form.template)
     comment, warnings = write_comment(results, wording)
-    return Written(
+    return RenderedReport(
         results, comment, render_summary(results, report_url=form.run_url, origin=origin), warnings
     )

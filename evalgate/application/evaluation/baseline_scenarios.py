@@ -9,23 +9,23 @@ from evalgate.models.comparison.comparison import ScenarioKey
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.results.results import ScenarioDoc
 
 
-class Before(TypedDict):
+class BaselineScenario(TypedDict):
     """How a scenario stood; a whole ScenarioDoc where the checks of this run may look into it."""
 
     verdict: str
     score: float | None
 
 
-class Earlier:
+class BaselineScenarios:
     """The scenarios of an earlier run by their key; empty without one."""
 
     __slots__ = ("_run", "_whole")
 
-    def __init__(self, run: EarlierRun | None = None) -> None:
+    def __init__(self, run: BaselineRun | None = None) -> None:
         self._run = run
         document = None if run is None else run.document
         self._whole: Mapping[ScenarioKey, ScenarioDoc] | None = document and {
@@ -34,7 +34,7 @@ class Earlier:
             for scenario in suite["scenarios"]
         }
 
-    def of(self, key: ScenarioKey) -> Before | None:
+    def of(self, key: ScenarioKey) -> BaselineScenario | None:
         """One scenario, None where the earlier run had none of that name in this variant."""
         if self._whole is not None:
             return self._whole.get(key)

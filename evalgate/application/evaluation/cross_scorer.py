@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.trajectory.cause import Judged
+from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.application.evaluation.evaluated_trace import JudgedRecord
+    from evalgate.application.evaluation.evaluated_trace import EvaluatedTrace
     from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-    from evalgate.gate.common.scenario_index import Entries
+    from evalgate.gate.common.scenario_index import ScenarioIndex
     from evalgate.models.run.run import ScenarioResult
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Suite
@@ -23,13 +23,13 @@ MOST_TWICE = 10_000
 
 
 @dataclass(slots=True)
-class Pair:
+class RulePair:
     """A suite under both rules, with its entries that differ."""
 
     old: Suite
     new: Suite
     changed: frozenset[str]  # ids of entries, as either side writes them
-    entries: tuple[Entries, Entries]
+    entries: tuple[ScenarioIndex, ScenarioIndex]
     suite: Suite  # the old one, with the checks of what differs
     evaluation: SuiteEvaluation
     is_full: bool = False
@@ -41,14 +41,14 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Crossing:
-    """Judges, while a run goes on, its recordings by the baseline's rules; made by `crossing_of`."""
+class CrossScorer:
+    """Judges, while a run goes on, its recordings by the baseline's rules; made by `make_cross_scorer`."""
 
-    pairs: Mapping[str, Pair]
+    pairs: Mapping[str, RulePair]
     _seen: int = 0
     _verdicts: dict[str, dict[ScenarioKey, ScenarioResult]] = field(default_factory=dict)
 
-    def see(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
+    def observe(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
         """Judges one recording of a suite once more. `own_id` is its scenario id before any suite's word."""
         pair = self._next(suite)
         if pair is None:
@@ -58,7 +58,7 @@ class Crossing:
         pair.evaluation.add(record)
         record.scenario_id = given
 
-    def take(self, suite: Suite, judged: JudgedRecord | None) -> None:
+    def take(self, suite: Suite, judged: EvaluatedTrace | None) -> None:
         """Takes in what a worker judged; None where it was told that no more are needed."""
         pair = self._next(suite)
         if pair is not None and judged is not None:
@@ -69,7 +69,7 @@ class Crossing:
         pair = self.pairs.get(suite.name)
         return pair is not None and not pair.is_full and self._seen < MOST_TWICE
 
-    def _next(self, suite: Suite) -> Pair | None:
+    def _next(self, suite: Suite) -> RulePair | None:
         """What judges one more recording of a suite, None where none is to be."""
         pair = self.pairs.get(suite.name)
         if pair is None or pair.is_full:
@@ -80,7 +80,7 @@ class Crossing:
             return None
         return pair
 
-    def now_by_old(self, key: ScenarioKey, trials: int) -> Judged | None:
+    def now_by_old(self, key: ScenarioKey, trials: int) -> ScoredVerdict | None:
         """How the run's recordings stand by the baseline's rules."""
         pair = self.pairs[key.suite]
         if key.suite not in self._verdicts:
@@ -88,7 +88,7 @@ class Crossing:
         found = self._verdicts[key.suite].get(key)
         if found is None or (pair.is_full and len(found.trials) != trials):
             return None
-        return Judged(found.verdict, found.score)
+        return ScoredVerdict(found.verdict, found.score)
 
     def has_same_rules(self, key: ScenarioKey) -> bool:
         """Whether both sides judge a scenario alike."""

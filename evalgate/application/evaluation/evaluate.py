@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trace_warnings import Warnings, place_of
-from evalgate.application.evaluation.trajectories import Witness
+from evalgate.application.evaluation.trajectories import WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
 from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
-from evalgate.models.run.spool import Memory
+from evalgate.models.run.spool import MemorySpool
 from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, field
 from evalgate.suite.custom_format import CUSTOM
@@ -19,8 +19,8 @@ from evalgate.suite.custom_format import CUSTOM
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.evaluation.cross_scorer import Crossing
-    from evalgate.models.run.spool import Shelf
+    from evalgate.application.evaluation.cross_scorer import CrossScorer
+    from evalgate.models.run.spool import Spool
     from evalgate.ports import PriceTable, Progress, TraceSource
     from evalgate.suite.custom_format import Custom
     from evalgate.suite.models import Configuration, Suite
@@ -37,11 +37,11 @@ class TraceChoice:
 
     patterns: Sequence[str] | None = None
     form: str | None = None
-    earlier: Earlier = field(default_factory=Earlier)
+    earlier: BaselineScenarios = field(default_factory=BaselineScenarios)
     prices: PriceTable | None = None
-    witness: Witness = field(default_factory=Witness)
-    crossing: Crossing | None = None
-    shelf: Shelf = field(default_factory=Memory)
+    witness: WorstTrialRecorder = field(default_factory=WorstTrialRecorder)
+    crossing: CrossScorer | None = None
+    shelf: Spool = field(default_factory=MemorySpool)
 
     def of(self, suite: Suite) -> tuple[Sequence[str], str, str | Custom]:
         """Patterns, the folder they start from, and the format, for one suite."""
@@ -78,7 +78,7 @@ def evaluate(
             own_id = record.scenario_id
             evaluation.add(record)
             if choice.crossing is not None:
-                choice.crossing.see(suite, record, own_id)
+                choice.crossing.observe(suite, record, own_id)
             progress.advance("traces")
             if isinstance(record, Trace):
                 if keep is not None:

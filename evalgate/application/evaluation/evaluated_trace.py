@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.application.evaluation.scenario_matcher import Candidate
-    from evalgate.models.comparison.trajectory import Course
+    from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
+    from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.run.run import TraceRef, TrialResult
-    from evalgate.models.run.trial_record import ToldTrial
-    from evalgate.models.trace.trace import Source
+    from evalgate.models.run.trial_record import TrialRecord
+    from evalgate.models.trace.trace import TraceLocation
 
 
-class Option(NamedTuple):
+class CandidateResult(NamedTuple):
     """One scenario that may have the record, and how it stands there.
 
     `course` is there where it did worse than the baseline and may be the worst of its scenario.
     """
 
-    candidate: Candidate
-    trial: TrialResult | ToldTrial | None = None
-    course: Course | None = None
+    candidate: ScenarioCandidate
+    trial: TrialResult | TrialRecord | None = None
+    course: Trajectory | None = None
 
 
 class Damage(NamedTuple):
@@ -32,13 +32,13 @@ class Damage(NamedTuple):
     fallback_id: str
 
 
-class JudgedRecord(NamedTuple):
+class EvaluatedTrace(NamedTuple):
     """One record under each scenario that may have it."""
 
-    source: Source
+    source: TraceLocation
     ref: TraceRef
     scenario_id: str | None
     recorded: int | None
     started_at: str | None
-    options: Sequence[Option] = ()
+    options: Sequence[CandidateResult] = ()
     damage: Damage | None = None

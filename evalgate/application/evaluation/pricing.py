@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.pricing import ModelUsage, Pricing
     from evalgate.models.trace.trace import LlmCall, Trace, Usage
     from evalgate.ports import PriceTable
-    from evalgate.suite.suite_prices import OwnPrices
+    from evalgate.suite.suite_prices import SuitePrices
 
     Rows = dict[tuple[str, str | None, int], ModelUsage]
 
@@ -29,7 +29,7 @@ HOW_TO_PRICE = "install evalgate-action[prices] or give `prices`"
 class Pricer:
     """The prices that hold for one suite."""
 
-    def __init__(self, own: OwnPrices, table: PriceTable | None) -> None:
+    def __init__(self, own: SuitePrices, table: PriceTable | None) -> None:
         self._own = own
         self._table = table
         self._has_prices = bool(own.entries) or table is not None

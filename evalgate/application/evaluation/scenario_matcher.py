@@ -15,27 +15,27 @@ from evalgate.models.trace.trace_view import view_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.trace.trace import DamagedTrace, Source
+    from evalgate.models.trace.trace import DamagedTrace, TraceLocation
     from evalgate.suite.models import Match, Scenario, Suite
 
 _DIGITS = re.compile(r"(\d{1,18})")
 EVERYTHING = "*"
 
 
-class Claim:
+class ScenarioClaim:
     """One scenario as it will be reported: a named one, or one id that a glob found; in one variant.
 
     `place` is where the scenario stands in its suite. `home` is for whoever gathers what is claimed, so that
     it need not be looked up again.
     """
 
-    __slots__ = ("home", "id", "place", "scenario")
+    __slots__ = ("group", "id", "place", "scenario")
 
     def __init__(self, scenario: Scenario, id_: str, place: int) -> None:
         self.scenario = scenario
         self.id = id_
         self.place = place
-        self.home: Any = None
+        self.group: Any = None
 
     @property
     def variant(self) -> str | None:
@@ -43,7 +43,7 @@ class Claim:
         return self.scenario.variant.name if self.scenario.variant else None
 
 
-class Candidate(NamedTuple):
+class ScenarioCandidate(NamedTuple):
     """A scenario that may have a record: the place of its entry in the suite, and of the variant that fits.
 
     `scenario` is None where none of the entry's variants fits; `rival` is a second one that does.
@@ -57,13 +57,13 @@ class Candidate(NamedTuple):
 class Overlap(NamedTuple):
     """A record that two variants of a scenario ask for; it counts for the first."""
 
-    source: Source
+    source: TraceLocation
     scenario: str
     first: str
     second: str
 
 
-class Claims:
+class ScenarioMatcher:
     """Gives each trace of one suite to at most one scenario, and there to at most one variant.
 
     Which one depends on other traces only where two globs match one id: the first to find it keeps it. So
@@ -91,9 +91,9 @@ class Claims:
         self.ids_decide = all(
             _asks_for_id_only(each.match) and each.variant is None for each in suite.scenarios
         )
-        self._decided: dict[str | None, Claim] = {}
+        self._decided: dict[str | None, ScenarioClaim] = {}
 
-    def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
+    def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
         """The scenario that the record belongs to, None where none asks for it.
 
         A record of a scenario that fits none of its variants belongs to no other scenario either.
@@ -107,18 +107,18 @@ class Claims:
                 self._decided[scenario_id] = claim
         return claim
 
-    def _claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> Claim | None:
+    def _claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
         candidates = self.candidates(record, scenario_id)
         chosen = self.choose(candidates, scenario_id, record.source)
         place = None if chosen is None else candidates[chosen].scenario
         return None if place is None else self.made(place, scenario_id)
 
-    def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[Candidate]:
+    def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         """What asks for the record, in the order it is asked.
 
         There are several only where globs that also look at something else than the id match one id.
         """
-        found: list[Candidate] = []
+        found: list[ScenarioCandidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
         for place in (*exact, *self._others):
             scenario = self._scenarios[place]
@@ -136,7 +136,9 @@ class Claims:
                 break
         return found
 
-    def choose(self, candidates: Sequence[Candidate], scenario_id: str | None, source: Source) -> int | None:
+    def choose(
+        self, candidates: Sequence[ScenarioCandidate], scenario_id: str | None, source: TraceLocation
+    ) -> int | None:
         """Which of a record's candidates has it; None where none does. An id that a glob finds is kept."""
         for number, candidate in enumerate(candidates):
             entry = self._scenarios[candidate.entry]
@@ -151,24 +153,26 @@ class Claims:
             return number
         return None
 
-    def made(self, place: int, scenario_id: str | None) -> Claim:
+    def made(self, place: int, scenario_id: str | None) -> ScenarioClaim:
         """The claim on a scenario that stands at `place` of the suite."""
         scenario = self._scenarios[place]
         id_ = scenario_id if scenario.is_glob and scenario_id is not None else scenario.id
-        return Claim(scenario, id_, place)
+        return ScenarioClaim(scenario, id_, place)
 
     def count(self) -> int:
         """How many scenarios there are to report."""
         return sum(len(self._crossed[pattern]) * len(ids) for pattern, ids in self._ids())
 
-    def all(self) -> Iterator[Claim]:
+    def all(self) -> Iterator[ScenarioClaim]:
         """Every scenario to report: as the file lists them, a glob's in natural order of their ids.
 
         Each stands there in all its variants.
         """
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
-                yield from (Claim(self._scenarios[place], id_, place) for place in self._crossed[pattern])
+                yield from (
+                    ScenarioClaim(self._scenarios[place], id_, place) for place in self._crossed[pattern]
+                )
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids that each entry reports, as the file lists the entries.
@@ -184,7 +188,9 @@ class Claims:
             else:
                 yield pattern, found.get(pattern, [])
 
-    def _candidate(self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None) -> Candidate:
+    def _candidate(
+        self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None
+    ) -> ScenarioCandidate:
         """The entry in the first variant that the record fits.
 
         A second one is looked for until one is found, to be told once.
@@ -193,15 +199,15 @@ class Claims:
         for place in self._crossed[self._scenarios[entry].id]:
             variant = self._scenarios[place].variant
             if variant is None:
-                return Candidate(entry, place)
+                return ScenarioCandidate(entry, place)
             if not self._fits(variant.match, record, scenario_id):
                 continue
             if first is not None:
-                return Candidate(entry, first, place)
+                return ScenarioCandidate(entry, first, place)
             first = place
             if self.overlap is not None:
                 break
-        return Candidate(entry, first)
+        return ScenarioCandidate(entry, first)
 
     def _variant_name(self, place: int) -> str:
         variant = self._scenarios[place].variant

@@ -7,19 +7,19 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalgate.application.documents.trial_documents import trial_of
-from evalgate.application.evaluation.scenario_matcher import Candidate, Claims
+from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher
 from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, named, ref_of
-from evalgate.application.evaluation.trajectories import Witness, is_worse
+from evalgate.application.evaluation.trajectories import WorstTrialRecorder, is_worse
 from evalgate.application.evaluation.trial_order import numbered
-from evalgate.application.evaluation.trial_result_cache import Known
+from evalgate.application.evaluation.trial_result_cache import TrialResultCache
 from evalgate.measures.numeric.intervals import wilson
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, Unclaimed
-from evalgate.models.run.spool import Memory
-from evalgate.models.run.trial_record import Teller, ToldTrial
+from evalgate.models.run.spool import MemorySpool
+from evalgate.models.run.trial_record import TrialEncoder, TrialRecord
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import Trials
-from evalgate.models.trace.trace import DamagedTrace, Source, Trace
+from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
 from evalgate.records import dataclass, field
 from evalgate.reporting.results.bounded import bounded_name
 from evalgate.reporting.results.trial_doc import trial_line
@@ -29,12 +29,12 @@ from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.application.evaluation.baseline_scenarios import Before, Earlier
-    from evalgate.application.evaluation.evaluated_trace import JudgedRecord, Option
-    from evalgate.application.evaluation.scenario_matcher import Claim, Overlap
-    from evalgate.application.evaluation.trial_batch import Block
+    from evalgate.application.evaluation.baseline_scenarios import BaselineScenario, BaselineScenarios
+    from evalgate.application.evaluation.evaluated_trace import CandidateResult, EvaluatedTrace
+    from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
+    from evalgate.application.evaluation.trial_batch import TrialBatch
     from evalgate.models.run.golden_result import GoldenResult
-    from evalgate.models.run.spool import Shelf
+    from evalgate.models.run.spool import Spool
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite
 
@@ -47,9 +47,9 @@ class _Gathered:
     what comes of them is told of all of them together.
     """
 
-    claim: Claim | None
+    claim: ScenarioClaim | None
     owner: int
-    earlier: Before | None = None  # in the baseline
+    earlier: BaselineScenario | None = None  # in the baseline
     whole: list[TrialResult] = field(default_factory=list)
     recorded: list[int | None] = field(default_factory=list)  # their numbers, as those of whole trials
     started: list[str | None] = field(default_factory=list)
@@ -82,13 +82,20 @@ class SuiteEvaluation:
     """One suite while its traces stream by; see TraceChoice for what else it is given."""
 
     def __init__(
-        self, suite: Suite, earlier: Earlier, witness: Witness | None = None, shelf: Shelf | None = None
+        self,
+        suite: Suite,
+        earlier: BaselineScenarios,
+        witness: WorstTrialRecorder | None = None,
+        shelf: Spool | None = None,
     ) -> None:
         self._suite = suite
-        self._store, self._tell = TrialStore(shelf or Memory(), trial_of), Teller(trial_line, bounded_name)
-        self._earlier, self._witness = earlier, witness or Witness()
-        self._claims = Claims(suite)
-        self._known = Known()
+        self._store, self._tell = (
+            TrialStore(shelf or MemorySpool(), trial_of),
+            TrialEncoder(trial_line, bounded_name),
+        )
+        self._earlier, self._witness = earlier, witness or WorstTrialRecorder()
+        self._claims = ScenarioMatcher(suite)
+        self._known = TrialResultCache()
         self._gathered: dict[ScenarioKey, _Gathered] = {}
         self._homes: dict[tuple[int, str | None], _Gathered] = {}  # of blocks, by place in the suite and id
         self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
@@ -109,14 +116,14 @@ class SuiteEvaluation:
         elif claim is None:
             self.unclaimed.append(Unclaimed(self._suite.name, ref_of(record), scenario_id))
         else:
-            home: _Gathered = claim.home or self._gather(claim)
+            home: _Gathered = claim.group or self._gather(claim)
             record.baseline = home.earlier
             trial = judge_trace(record, claim, self._known)
             self._keep(home, trial, record.trial, record.started_at)
             if home.earlier is not None and is_worse(trial, home.earlier):
-                self._witness.see(self._key(claim), record, trial)
+                self._witness.observe(self._key(claim), record, trial)
 
-    def take(self, found: JudgedRecord) -> Option | None:
+    def take(self, found: EvaluatedTrace) -> CandidateResult | None:
         """Takes in a record that was judged elsewhere; the option that it comes under, None where none.
 
         Records come in the order they are read, as they do to `add`.
@@ -136,10 +143,10 @@ class SuiteEvaluation:
         else:
             self._keep(self._gather(claim), option.trial, found.recorded, found.started_at)
             if option.course is not None:
-                self._witness.keep(self._key(claim), found.source, option.trial, option.course)
+                self._witness.add(self._key(claim), found.source, option.trial, option.course)
         return option
 
-    def take_all(self, block: Block) -> int:
+    def take_all(self, block: TrialBatch) -> int:
         """Takes in trials that were judged and told elsewhere, of a suite in which ids decide; how many."""
         owners = [self._home(place, id_).owner for place, id_ in block.scenarios]
         count = self._store.extend(block.trials, owners)
@@ -149,7 +156,7 @@ class SuiteEvaluation:
     def _home(self, place: int, scenario_id: str | None) -> _Gathered:
         home = self._homes.get((place, scenario_id))
         if home is None:
-            self._claims.choose([Candidate(place, place)], scenario_id, Source())
+            self._claims.choose([ScenarioCandidate(place, place)], scenario_id, TraceLocation())
             home = self._gather(self._claims.made(place, scenario_id))
             self._homes[place, scenario_id] = home
         return home
@@ -159,23 +166,27 @@ class SuiteEvaluation:
         """A trace that two variants ask for."""
         return self._claims.overlap
 
-    def _key(self, claim: Claim) -> ScenarioKey:
+    def _key(self, claim: ScenarioClaim) -> ScenarioKey:
         return ScenarioKey(self._suite.name, claim.id, claim.variant)
 
-    def _gather(self, claim: Claim) -> _Gathered:
+    def _gather(self, claim: ScenarioClaim) -> _Gathered:
         key = self._key(claim)
         home = self._gathered.get(key)
         if home is None:
             home = self._gathered[key] = self._gathering(claim, self._earlier.of(key))
-        claim.home = home
+        claim.group = home
         return home
 
-    def _gathering(self, claim: Claim | None, earlier: Before | None = None) -> _Gathered:
+    def _gathering(self, claim: ScenarioClaim | None, earlier: BaselineScenario | None = None) -> _Gathered:
         self._owners += 1
         return _Gathered(claim, self._owners - 1, earlier)
 
     def _add_damaged(
-        self, trial: TrialResult | ToldTrial, fallback_id: str, recorded: int | None, claim: Claim | None
+        self,
+        trial: TrialResult | TrialRecord,
+        fallback_id: str,
+        recorded: int | None,
+        claim: ScenarioClaim | None,
     ) -> None:
         home = self._gather(claim) if claim is not None else self._damaged.get(fallback_id)
         if home is None:
@@ -183,9 +194,9 @@ class SuiteEvaluation:
         self._keep(home, trial, recorded, None)
 
     def _keep(
-        self, home: _Gathered, trial: TrialResult | ToldTrial, recorded: int | None, started_at: str | None
+        self, home: _Gathered, trial: TrialResult | TrialRecord, recorded: int | None, started_at: str | None
     ) -> None:
-        if isinstance(trial, ToldTrial):
+        if isinstance(trial, TrialRecord):
             self._store.take(trial, home.owner, recorded, started_at)
         elif home.claim is not None and home.claim.scenario.golden is not None:
             home.whole.append(trial)
@@ -220,7 +231,7 @@ class SuiteEvaluation:
         return found
 
 
-def _scenario_result(claim: Claim, trials: Sequence[TrialResult]) -> ScenarioResult | None:
+def _scenario_result(claim: ScenarioClaim, trials: Sequence[TrialResult]) -> ScenarioResult | None:
     scenario = claim.scenario
     judged = judge_scenario(trials, scenario.threshold, scenario.rules)
     if judged is None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from evalgate.application.evaluation.trace_warnings import place_of
 from evalgate.evaluators.core.field_access import looking
 from evalgate.measures.jmespath.query import QueryFailedError
-from evalgate.models.run.run import Together, TraceRef, TrialResult
-from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Source, Trace
+from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
+from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
 from evalgate.scoring.trial import score_trial
 
 if TYPE_CHECKING:
-    from evalgate.application.evaluation.scenario_matcher import Claim
-    from evalgate.application.evaluation.trial_result_cache import Known
+    from evalgate.application.evaluation.scenario_matcher import ScenarioClaim
+    from evalgate.application.evaluation.trial_result_cache import TrialResultCache
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.run.golden_result import GoldenTrial
     from evalgate.models.trace.trace import TraceRecord
@@ -66,14 +66,14 @@ def damaged_trial(record: DamagedTrace) -> TrialResult:
     )
 
 
-def judge_trace(trace: Trace, claim: Claim, known: Known) -> TrialResult:
+def judge_trace(trace: Trace, claim: ScenarioClaim, known: TrialResultCache) -> TrialResult:
     """One trace under one scenario; what many trials have in common is found once."""
     scenario = claim.scenario
     rows = [assertion.assess(trace) for assertion in scenario.assertions]
     key = (scenario.threshold, *map(id, rows))
     found = known.get(key)
     if found is None:
-        found = Together(rows, *score_trial(rows, scenario.threshold))
+        found = SharedOutcome(rows, *score_trial(rows, scenario.threshold))
         known.keep(key, found)
     latency_ms, usage = trace.latency["total_ms"], trace.usage
     return TrialResult(
@@ -119,5 +119,5 @@ def ref_of(trace: Trace) -> TraceRef:
     )
 
 
-def _own_id(source: Source) -> str:
+def _own_id(source: TraceLocation) -> str:
     return source.path if source.line is None else f"{source.path}#L{source.line}"

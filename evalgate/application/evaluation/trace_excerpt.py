@@ -11,9 +11,9 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.comparison.trajectory import Course
+    from evalgate.models.comparison.trajectory import Trajectory
 
-    Held = Trace | Course
+    Held = Trace | Trajectory
 
 MOST = 32_000
 """Bytes of JSON; of a larger recording its course is kept, which is bounded."""
@@ -34,12 +34,12 @@ def held(trace: Trace) -> Held:
     return kept
 
 
-def told(recording: Held) -> Course:
+def told(recording: Held) -> Trajectory:
     """The course of what was held."""
     return _course_of(recording) if isinstance(recording, Trace) else recording
 
 
-def _course_of(trace: Trace) -> Course:
+def _course_of(trace: Trace) -> Trajectory:
     from evalgate.gate.trajectory.trajectories import course_of  # few runs have one
 
     return course_of(trace)

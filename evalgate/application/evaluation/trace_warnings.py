@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.application.evaluation.scenario_matcher import Overlap
-    from evalgate.models.trace.trace import Source, Trace, Warning_
+    from evalgate.models.trace.trace import Trace, TraceLocation, Warning_
     from evalgate.suite.models import Suite
 
 MAX_WARNINGS = 50
@@ -108,7 +108,7 @@ class Warnings:
         return {**warning, "message": f"{warning['message']} (and in {more:,} more traces)"}
 
 
-def place_of(source: Source) -> str:
+def place_of(source: TraceLocation) -> str:
     """A recording, with its line in a file of many."""
     """The file, with the line or the number of the record where it holds many."""
     if source.line is not None:

@@ -13,15 +13,15 @@ from evalgate.gate.trajectory.trial_pairs import behaviour_of, not_well, pair_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from evalgate.application.evaluation.baseline_scenarios import Before
+    from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
     from evalgate.application.evaluation.trace_excerpt import Held
     from evalgate.gate.trajectory.trial_pairs import TrialPair
-    from evalgate.models.comparison.baseline_run import EarlierRun, Place
+    from evalgate.models.comparison.baseline_run import BaselineRun, Place
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
-    from evalgate.models.comparison.trajectory import Course
+    from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.run.run import Run, TrialResult
-    from evalgate.models.run.trial_record import ToldTrial
-    from evalgate.models.trace.trace import Source, Trace
+    from evalgate.models.run.trial_record import TrialRecord
+    from evalgate.models.trace.trace import Trace, TraceLocation
 
 MOST_KEPT = 100
 """Scenarios of which a recording is kept while a run goes on."""
@@ -32,7 +32,7 @@ NAMES_ONLY = "what changed in the agent's behaviour is told by the names of its 
 _SOURCE = b'"source":{'
 
 
-class Kept(NamedTuple):
+class KeptTrial(NamedTuple):
     """The worst recording of a scenario."""
 
     rank: tuple[bool, float]
@@ -40,42 +40,46 @@ class Kept(NamedTuple):
     recording: Held
 
 
-class Witness:
+class WorstTrialRecorder:
     """Keeps, while a run goes on, what happened in trials that did worse than the baseline."""
 
     __slots__ = ("_kept",)
 
     def __init__(self) -> None:
-        self._kept: dict[ScenarioKey, Kept] = {}
+        self._kept: dict[ScenarioKey, KeptTrial] = {}
 
-    def see(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
+    def observe(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
         """Keeps a trace that did worse, where it is the worst of its scenario so far.
 
         Few of them are told of in the end: their courses are made then.
         """
         mine = rank(trial.status, trial.score)
         if self._wants(key, mine):
-            self._keep(key, mine, trace.source, held(trace))
+            self._add(key, mine, trace.source, held(trace))
 
-    def keep(self, key: ScenarioKey, source: Source, trial: TrialResult | ToldTrial, course: Course) -> None:
+    def add(
+        self, key: ScenarioKey, source: TraceLocation, trial: TrialResult | TrialRecord, course: Trajectory
+    ) -> None:
         """Keeps the course of a trial that did worse, where it is the worst of its scenario so far."""
         mine = rank(trial.status, trial.score)
         if self._wants(key, mine):
-            self._keep(key, mine, source, course)
+            self._add(key, mine, source, course)
 
-    def _keep(self, key: ScenarioKey, mine: tuple[bool, float], source: Source, recording: Held) -> None:
-        self._kept[key] = Kept(mine, (source.path, source.line, source.record), recording)
+    def _add(
+        self, key: ScenarioKey, mine: tuple[bool, float], source: TraceLocation, recording: Held
+    ) -> None:
+        self._kept[key] = KeptTrial(mine, (source.path, source.line, source.record), recording)
 
     def _wants(self, key: ScenarioKey, mine: tuple[bool, float]) -> bool:
         kept = self._kept.get(key)
         return len(self._kept) < MOST_KEPT if kept is None else mine < kept.rank
 
-    def of(self, key: ScenarioKey) -> Kept | None:
+    def of(self, key: ScenarioKey) -> KeptTrial | None:
         """What was kept of a scenario."""
         return self._kept.get(key)
 
 
-def is_worse(trial: TrialResult, before: Before) -> bool:
+def is_worse(trial: TrialResult, before: BaselineScenario) -> bool:
     """Whether a trial did worse than its scenario in the baseline."""
     if (trial.score or 0.0) < (before["score"] or 0.0):
         return True
@@ -89,7 +93,7 @@ class _Wanted(NamedTuple):
 
 
 def add_behaviour(
-    comparison: Comparison, run: Run, before: EarlierRun, witness: Witness, lines: Iterable[bytes]
+    comparison: Comparison, run: Run, before: BaselineRun, witness: WorstTrialRecorder, lines: Iterable[bytes]
 ) -> Sequence[Problem]:
     """Tells of the scenarios that got worse how their recordings differ; what can't be read is a warning.
 
@@ -109,7 +113,9 @@ def add_behaviour(
     return []
 
 
-def _wanted(comparison: Comparison, run: Run, before: EarlierRun, witness: Witness) -> list[_Wanted]:
+def _wanted(
+    comparison: Comparison, run: Run, before: BaselineRun, witness: WorstTrialRecorder
+) -> list[_Wanted]:
     worse = [each for each in not_well(comparison, run, before) if each.change.kind in WORST_FIRST]
     worse.sort(key=lambda each: WORST_FIRST.index(each.change.kind))
     found: list[_Wanted] = []
@@ -127,11 +133,11 @@ def _place(trial: TrialResult) -> Place:
     return trial.trace.path, trial.trace.line, trial.trace.record
 
 
-def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Place, Course]:
+def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Place, Trajectory]:
     """What happened in the wanted ones of the traces that a baseline keeps."""
     from evalgate.gate.trajectory.trajectories import course_of_document
 
-    found: dict[Place, Course] = {}
+    found: dict[Place, Trajectory] = {}
     for line in lines:
         place = source_of(line)
         if place is not None and place in wanted and place not in found:

@@ -6,17 +6,17 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.documents.trial_documents import trial_of
-from evalgate.models.run.spool import Memory
+from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_store import TrialStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run.trial_record import ToldTrial
+    from evalgate.models.run.trial_record import TrialRecord
     from evalgate.models.run.trial_store import Packed
 
 
-class Block(NamedTuple):
+class TrialBatch(NamedTuple):
     """Some trials, in the order in which their records were read.
 
     Their owners are numbers in `scenarios`: places in the suite, with the id of the records.
@@ -26,17 +26,17 @@ class Block(NamedTuple):
     trials: Packed
 
 
-class BlockWriter:
+class TrialBatchWriter:
     """Gathers the trials of a block."""
 
     def __init__(self) -> None:
         self._scenarios: dict[tuple[int, str | None], int] = {}
-        self._store = TrialStore(Memory(), trial_of, sys.maxsize)
+        self._store = TrialStore(MemorySpool(), trial_of, sys.maxsize)
 
     def add(
         self,
         scenario: tuple[int, str | None],
-        told: ToldTrial,
+        told: TrialRecord,
         recorded: int | None,
         started_at: str | None,
     ) -> None:
@@ -46,9 +46,9 @@ class BlockWriter:
 
     def row(self) -> tuple[Any, ...]:
         """The block as `marshal` takes it; Block makes it again."""
-        return tuple(Block(tuple(self._scenarios), self._store.packed()))
+        return tuple(TrialBatch(tuple(self._scenarios), self._store.packed()))
 
 
 def is_block(row: Sequence[Any]) -> bool:
     """Whether what a worker sent are many trials, and not one record, which has three parts."""
-    return len(row) == len(Block._fields)
+    return len(row) == len(TrialBatch._fields)

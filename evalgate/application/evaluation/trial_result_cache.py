@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalgate.models.run.run import Together
+    from evalgate.models.run.run import SharedOutcome
 
     Key = tuple[float | int, ...]
 
@@ -13,20 +13,20 @@ MOST_ROWS = 10_000
 """Rows of results that are kept because trials may share them: a trial has one of each check."""
 
 
-class Known:
+class TrialResultCache:
     """Results that trials share, by the threshold they are held against and the identity of each row."""
 
     __slots__ = ("_results", "_rows")
 
     def __init__(self) -> None:
-        self._results: dict[Key, Together] = {}
+        self._results: dict[Key, SharedOutcome] = {}
         self._rows = 0
 
-    def get(self, key: Key) -> Together | None:
+    def get(self, key: Key) -> SharedOutcome | None:
         """The results of a trial that had the same rows; they are kept, so no others have their identity."""
         return self._results.get(key)
 
-    def keep(self, key: Key, found: Together) -> None:
+    def keep(self, key: Key, found: SharedOutcome) -> None:
         """Keeps results that others may share, while there is room."""
         if self._rows < MOST_ROWS and all(row.is_shared for row in found.assertions):
             found.is_shared = True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.run.evaluation import Evaluation, Issue, TurnResult
+    from evalgate.models.run.evaluation import GoldenEvaluation, Issue, TurnResult
     from evalgate.models.run.golden import Golden
     from evalgate.ports.store import Store
 
@@ -101,7 +101,7 @@ class _Taking:
             return True
         return False
 
-    def _clean(self, evaluation: Evaluation) -> Evaluation:
+    def _clean(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
         """As it is stored: a run of another store is not named, for nothing could be found under its name."""
         run_id = evaluation.run_id
         if run_id is not None and run_id not in self._runs:
@@ -124,7 +124,7 @@ def _by_subject(said: Iterable[Feedback]) -> dict[tuple[str, str], list[Feedback
 
 
 def _exported(
-    evaluation: Evaluation, golden: Golden, said: dict[tuple[str, str], list[Feedback]]
+    evaluation: GoldenEvaluation, golden: Golden, said: dict[tuple[str, str], list[Feedback]]
 ) -> Exported:
     about = About(golden.title, golden.intent, golden.primary_stance, golden.conversation_id)
     words = [*said.get(("golden", golden.id), ())]

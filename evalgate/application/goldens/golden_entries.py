@@ -15,7 +15,7 @@ from evalgate.suite.schema.golden_file import GoldenEntry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalgate.evaluators.core.field_problems import Flaw
+    from evalgate.evaluators.core.field_problems import FieldProblem
     from evalgate.models.run.golden import Golden
 
 
@@ -43,5 +43,5 @@ def golden_with(golden: Golden, said: Mapping[str, Any]) -> Golden:
     return golden_from_words({**written_golden(golden), **said})
 
 
-def _refusal(flaws: Iterable[Flaw]) -> SettingError:
+def _refusal(flaws: Iterable[FieldProblem]) -> SettingError:
     return SettingError(*(Problem(flaw.message, None, flaw.hint) for flaw in flaws))

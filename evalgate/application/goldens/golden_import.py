@@ -9,7 +9,7 @@ from evalgate.declarations import refusal
 from evalgate.errors import SuiteError
 from evalgate.evaluators.core.field_problems import flaws_of
 from evalgate.records import replace
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.goldens.golden_rules import due_flaws, golden_of
 from evalgate.suite.schema.golden_file import GoldenEntry
 
@@ -29,7 +29,7 @@ def goldens_in(documents: Iterable[Document]) -> list[Golden]:
 
     What says how to judge them in a suite is checked and left behind. Raises SuiteError with every mistake.
     """
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     found: list[Golden] = []
     for document in documents:
         for path, value in _values(document.value):
@@ -61,7 +61,7 @@ def _values(value: Any) -> Iterator[tuple[Path, Any]]:
         yield (), value
 
 
-def _golden(document: Document, path: Path, value: Any, mistakes: Mistakes) -> Golden | None:
+def _golden(document: Document, path: Path, value: Any, mistakes: Diagnostics) -> Golden | None:
     try:
         entry = GoldenEntry.model_validate(value)
     except refusal() as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Goldens, Store
 
 
-class Kept(NamedTuple):
+class StoredCounts(NamedTuple):
     """How many goldens were new, changed, or stored already as they are."""
 
     created: int
@@ -38,14 +38,14 @@ def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
         store.create(golden)
 
 
-def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> Kept:
+def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> StoredCounts:
     """Stores new ones, and updates those that say something else than what is stored."""
     counts = [0, 0, 0]
     for golden in _distinct(goldens):
         before = store.get(golden.id)
         now = store.keep(golden)
         counts[0 if before is None else 1 if now.version != before.version else 2] += 1
-    return Kept(*counts)
+    return StoredCounts(*counts)
 
 
 def stored_golden(golden_id: str, store: Goldens) -> Golden:

@@ -26,7 +26,7 @@ MOST_LOOKED_AT = 500
 _ORDER = ("flaky", "changed", "unknown", "steady")
 
 
-class Asked(NamedTuple):
+class HistoryRequest(NamedTuple):
     """What a person wants to see: everything, or what all of these narrow it to."""
 
     suite: str | None = None
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class HistoryView:
     """What was found; runs are oldest first, scenarios worst first.
 
     `calm` scenarios went the same way in every run; `left` of those that are asked for are not told.
@@ -51,7 +51,7 @@ class Looked:
     left: int = 0
 
 
-def look(store: Store, asked: Asked, *, only_turned: bool = False) -> Looked:
+def look(store: Store, asked: HistoryRequest, *, only_turned: bool = False) -> HistoryView:
     """Runs and scenarios of what is asked; with `only_turned` no runs, and scenarios whose outcome turned.
 
     Raises SettingError for a name that the store does not know.
@@ -72,10 +72,10 @@ def look(store: Store, asked: Asked, *, only_turned: bool = False) -> Looked:
         each: store.runs.sightings(each, RUNS_LOOKED_AT, asked.branch) for each in wanted[:MOST_LOOKED_AT]
     }
     calm = sum(each not in turned for each in keys)
-    return Looked(store.place, runs, _worst_first(seen), calm, max(0, len(wanted) - MOST_LOOKED_AT))
+    return HistoryView(store.place, runs, _worst_first(seen), calm, max(0, len(wanted) - MOST_LOOKED_AT))
 
 
-def _runs(store: Store, asked: Asked, key: ScenarioKey | None) -> Sequence[TrendPoint]:
+def _runs(store: Store, asked: HistoryRequest, key: ScenarioKey | None) -> Sequence[TrendPoint]:
     suite, id_, variant = key or (asked.suite, None, None)
     runs = store.runs.trend(Subject(suite, id_, variant, asked.dimension, asked.branch), asked.limit)
     if not runs and (asked.suite or asked.branch):
@@ -112,7 +112,7 @@ def _rank(found: Remembered) -> tuple[object, ...]:
     )
 
 
-def _key(store: Store, asked: Asked) -> ScenarioKey | None:
+def _key(store: Store, asked: HistoryRequest) -> ScenarioKey | None:
     """The one scenario that is meant; suite and variant need to be said only where its id is not enough."""
     if asked.scenario is None:
         if asked.variant is not None:
@@ -131,7 +131,7 @@ def _key(store: Store, asked: Asked) -> ScenarioKey | None:
     raise SettingError(Problem(f"{len(meant)} scenarios have this id", None, remedy))
 
 
-def _complain(store: Store, asked: Asked) -> None:
+def _complain(store: Store, asked: HistoryRequest) -> None:
     """Says which name it is that nothing is stored under."""
     facts = store.runs.list(EVERYTHING)
     suites = {name for each in facts for name in each.suites}

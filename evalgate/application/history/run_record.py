@@ -18,7 +18,14 @@ from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.evaluation import SEVERITIES
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.store.stored_run import RunFacts, RunIssues, RunTotals, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.store.stored_run import (
+    RunFacts,
+    RunIssues,
+    RunTotals,
+    StoredRun,
+    StoredScenarioRow,
+    StoredSuiteRow,
+)
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -124,10 +131,10 @@ def _issues(suites: Iterable[SuiteDoc]) -> RunIssues:
     )
 
 
-def _suite_row(suite: SuiteDoc) -> SuiteRow:
+def _suite_row(suite: SuiteDoc) -> StoredSuiteRow:
     figures: Mapping[str, Any] = suite.get("figures") or {}
     tokens = figures.get("total_tokens")
-    return SuiteRow(
+    return StoredSuiteRow(
         suite["suite"],
         cast("GateVerdict", suite["verdict"]),
         suite["score"],
@@ -140,9 +147,9 @@ def _suite_row(suite: SuiteDoc) -> SuiteRow:
     )
 
 
-def _scenario_row(suite: str, scenario: ScenarioDoc) -> ScenarioRow:
+def _scenario_row(suite: str, scenario: ScenarioDoc) -> StoredScenarioRow:
     trials, change, verdict = scenario["trials"], scenario["change"], scenario["verdict"]
-    return ScenarioRow(
+    return StoredScenarioRow(
         ScenarioKey(suite, scenario["id"], scenario["variant"]),
         cast("Verdict", verdict) if verdict in VERDICTS else "NOT_EVALUABLE",
         scenario["score"],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.approvals.approval import Approval
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.run.evaluation import Evaluation
+    from evalgate.models.run.evaluation import GoldenEvaluation
     from evalgate.ports import Clock
     from evalgate.ports.store import Store
 
@@ -34,7 +34,7 @@ SHORT = 8
 NOT_STORED = "the run was not stored"
 
 
-class Memory:
+class RunRecorder:
     """The store of one run; None where it was named and can't be had. What went wrong is in `warnings`."""
 
     def __init__(self, store: Store | None, clock: Clock, around: Circumstances, *warnings: str) -> None:
@@ -43,7 +43,7 @@ class Memory:
         self._clock, self._around = clock, around
         self._started = clock.now()
 
-    def before(self, request: JudgeRequest) -> JudgeRequest:
+    def load(self, request: JudgeRequest) -> JudgeRequest:
         """The request with what the store remembers."""
         if self.store is None:
             return request
@@ -55,7 +55,7 @@ class Memory:
             self.warnings.append(f"earlier runs are not told of, and no approval of theirs counts: {trouble}")
             return request
 
-    def keep(self, judgement: Judgement) -> str:
+    def save(self, judgement: Judgement) -> str:
         """Keeps the run; what became of it in a sentence, empty where there is nothing to tell.
 
         The same results of the same workflow run are kept once, and a run that could not begin never.
@@ -89,7 +89,7 @@ class Memory:
         return f"not stored again in {store.place}: its results are those of run {name}"
 
 
-def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[Evaluation]:
+def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:
     """Goldens as the run judged them. The store takes in those that it does not know and changes no other."""
     if not any(each.get("golden") for suite in results["suites"] for each in suite["scenarios"]):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from evalgate.application.approvals.consented_failures import granted
+from evalgate.application.approvals.consented_failures import resolve_consents
 from evalgate.application.documents.finished_changes import changes_of
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.untrusted_report import report_of, written
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from datetime import date
 
-    from evalgate.application.messages.request import Form
+    from evalgate.application.messages.request import RenderOptions
     from evalgate.models.approvals.approval import Approval, Ruling
-    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.comparison.decision import GateVerdict
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
@@ -36,14 +36,14 @@ NOTE = "note"
 def approve_report(
     content: bytes,
     run: TriggeringRun,
-    consents: Sequence[Consent],
-    form: Form,
+    consents: Sequence[CommentApproval],
+    form: RenderOptions,
     notes: Sequence[str],
     today: date,
 ) -> ApprovedReport:
     """The report of the run with these consents; raises SettingError or OverLimit for what is no report."""
     results = report_of(content, run.head_sha)
-    given = granted(consents)
+    given = resolve_consents(consents)
     rulings = decide_anew(results, given.approvals, today)
     said = [f"{consent.label} approves nothing: {why}" for consent, why in given.refused]
     results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *said)]

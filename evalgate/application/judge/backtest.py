@@ -6,11 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.policies import policies_of
-from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.errors import Problem, SettingError
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.scenario_outcome import standings_of_run
+from evalgate.gate.comparison.scenario_outcome import outcomes_of_run
 from evalgate.gate.decision.decide import decide
 from evalgate.models.comparison.backtest import Backtest, PastRun
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
@@ -108,7 +108,9 @@ def _count(value: object) -> int:
 def _judged_anew(
     configuration: Configuration, path: str, baseline: Baseline, past: _Past | None, tools: BacktestTools
 ) -> Run:
-    choice = TraceChoice(earlier=Earlier(earlier_of(past.document) if past else None), prices=tools.prices)
+    choice = TraceChoice(
+        earlier=BaselineScenarios(earlier_of(past.document) if past else None), prices=tools.prices
+    )
     places = _places(baseline.results)
     whole = Run([])
     for suite in configuration.suites:
@@ -203,7 +205,7 @@ def _decision(run: Run, past: _Past | None, policies: Policies) -> Decision:
     comparison: Comparison | None = None
     if past is not None:
         rules = {name: policy.regression for name, policy in policies.suites.items()}
-        comparison = compare(standings_of_run(run), standings_of_run(past.run), rules)
+        comparison = compare(outcomes_of_run(run), outcomes_of_run(past.run), rules)
     info = BaselineInfo("given", path=past.path if past else None)
     return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
 

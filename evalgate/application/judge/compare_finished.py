@@ -14,7 +14,7 @@ from evalgate.application.judge.report import warning_of
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.golden_changes import settle_goldens
 from evalgate.gate.comparison.run_statistics import figures_of_run
-from evalgate.gate.comparison.scenario_outcome import standings_of, standings_of_run
+from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline, outcomes_of_run
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.trajectory.trial_pairs import add_calls
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -39,7 +39,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     before, warnings = comparable(before, run)
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
-    comparison = compare(standings_of_run(run), standings_of(before), rules)
+    comparison = compare(outcomes_of_run(run), outcomes_of_baseline(before), rules)
     add_calls(comparison, run, before)
     settle_goldens(run, comparison, before.document, policies.suites)
     flag_changes(run, comparison)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.comparison.baseline_run import Place
-    from evalgate.models.comparison.trajectory import Course
+    from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import TrialResult
     from evalgate.ports import BaselineFiles
@@ -30,7 +30,7 @@ OWN_TRACES = "baseline.zip"
 MOST_NAMED = 10
 
 
-class Asked(NamedTuple):
+class ExplainRequest(NamedTuple):
     """Which scenario: suite and variant only where the id alone does not say it."""
 
     id: str
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(slots=True)
-class Explained:
+class Explanation:
     """The scenario in its document; `removed` in its place where only the baseline has it."""
 
     document: ResultsDoc
@@ -49,7 +49,7 @@ class Explained:
     warnings: Sequence[Problem] = field(default_factory=tuple)
 
 
-def explain(files: BaselineFiles, asked: Asked, results: str, baseline: str | None) -> Explained:
+def explain(files: BaselineFiles, asked: ExplainRequest, results: str, baseline: str | None) -> Explanation:
     """Finds the scenario in the results, compared with the baseline where one is named.
 
     Raises SettingError where there is no such scenario, or several.
@@ -66,15 +66,15 @@ def explain(files: BaselineFiles, asked: Asked, results: str, baseline: str | No
     return found
 
 
-def _found(document: ResultsDoc, asked: Asked) -> Explained:
+def _found(document: ResultsDoc, asked: ExplainRequest) -> Explanation:
     matches = [
-        Explained(document, suite, scenario)
+        Explanation(document, suite, scenario)
         for suite in document["suites"]
         for scenario in suite["scenarios"]
         if _is_meant(asked, suite["suite"], scenario)
     ]
     gone = [
-        Explained(document, removed=removed)
+        Explanation(document, removed=removed)
         for removed in document["removed"]
         if _is_meant(asked, removed["suite"], removed)
     ]
@@ -83,7 +83,7 @@ def _found(document: ResultsDoc, asked: Asked) -> Explained:
     raise SettingError(_several(matches + gone) if matches or gone else _unknown(document, asked))
 
 
-def _is_meant(asked: Asked, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
+def _is_meant(asked: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
     return (
         scenario["id"] in (asked.id, redact(asked.id))
         and asked.suite in (None, suite)
@@ -91,7 +91,7 @@ def _is_meant(asked: Asked, suite: str, scenario: ScenarioDoc | RemovedDoc) -> b
     )
 
 
-def _several(matches: Sequence[Explained]) -> Problem:
+def _several(matches: Sequence[Explanation]) -> Problem:
     """Which ones, so that the next try says it."""
     named = []
     for match in matches[:MOST_NAMED]:
@@ -104,7 +104,7 @@ def _several(matches: Sequence[Explained]) -> Problem:
     return Problem(f"{len(matches)} scenarios have this id", None, f"add one of: {'; '.join(named)}{more}")
 
 
-def _unknown(document: ResultsDoc, asked: Asked) -> Problem:
+def _unknown(document: ResultsDoc, asked: ExplainRequest) -> Problem:
     """What it may have been meant to be."""
     pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
     pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
@@ -117,7 +117,9 @@ def _unknown(document: ResultsDoc, asked: Asked) -> Problem:
     return Problem(f"these results have no scenario `{asked.id}`", None, suggest(asked.id, ids))
 
 
-def _add_behaviour(files: BaselineFiles, found: Explained, results: str, baseline: str) -> Sequence[Problem]:
+def _add_behaviour(
+    files: BaselineFiles, found: Explanation, results: str, baseline: str
+) -> Sequence[Problem]:
     """Holds the recordings against each other; why that can't be done is a warning."""
     suite, scenario = found.suite, found.scenario
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
@@ -145,7 +147,7 @@ def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Seq
     return run_of(alone).suites[0].scenarios[0].trials
 
 
-def _course(lines: Iterator[bytes], place: Place) -> Course | None:
+def _course(lines: Iterator[bytes], place: Place) -> Trajectory | None:
     return stored_courses(lines, {place}).get(place)
 
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.approvals.approvals import approvals_of, rule
-from evalgate.application.comparison.baseline import NAME, parts_of, take_in
-from evalgate.application.comparison.changed_rules import Shelf, changed_rules, remarks
+from evalgate.application.comparison.baseline import NAME, load_baseline, parts_of
+from evalgate.application.comparison.changed_rules import RuleSources, changed_rules, remarks
 from evalgate.application.comparison.freshness import judge_freshness, present_of
 from evalgate.application.comparison.policies import policies_of
 from evalgate.application.comparison.quarantine import check_quarantine, set_apart
 from evalgate.application.comparison.rules import rules_of
-from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.distinct_ids import check_told_ids
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.application.evaluation.trace_settings import check_traces
-from evalgate.application.evaluation.trajectories import Witness, add_behaviour
+from evalgate.application.evaluation.trajectories import WorstTrialRecorder, add_behaviour
 from evalgate.application.judge.report import Findings, incomplete, invalid, report
-from evalgate.application.judge.run_evaluation import evaluated
+from evalgate.application.judge.run_evaluation import run_evaluation
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414, TC001  re-exported
 from evalgate.errors import (
     InvalidInput,
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.application.comparison.base_branch_rules import DecidingRules
-    from evalgate.application.comparison.baseline import KnownBaseline
+    from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles
@@ -69,7 +69,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     policies = policies_of(configuration, request.fail_on)
     approvals, doubts = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
-    known = take_in(request, tools.baselines, rules_of(configuration), now)
+    known = load_baseline(request, tools.baselines, rules_of(configuration), now)
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
@@ -80,16 +80,16 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
     target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
     spool = tools.baselines.spool() if request.make_baseline_zip else None
-    witness, seen = Witness(), known if base is None else base.known
+    witness, seen = WorstTrialRecorder(), known if base is None else base.known
     rules = changed_rules(own, seen, _shelf(tools), is_crossing=base is None)
     try:
-        earlier = Earlier(known.results)
+        earlier = BaselineScenarios(known.results)
         choice = TraceChoice(
             *(request.traces, request.form, earlier, tools.prices, witness),
             crossing=rules.crossing,
             shelf=tools.shelf(),
         )
-        run = evaluated(configuration, tools, choice, spool)
+        run = run_evaluation(configuration, tools, choice, spool)
         check_told_ids(run)
         known, comparison = _compared(run, known, policies)
         _settle(configuration, run, comparison, known, policies)
@@ -136,15 +136,17 @@ def _rules_of_base(
         return None
     from evalgate.application.comparison.base_branch_rules import rules_of_base
 
-    known = take_in(request, tools.baselines, rules_of(own), now)
+    known = load_baseline(request, tools.baselines, rules_of(own), now)
     return rules_of_base(known, own, tools.baselines)
 
 
-def _shelf(tools: Tools) -> Shelf:
-    return Shelf(tools.baselines, tools.traces, tools.prices)
+def _shelf(tools: Tools) -> RuleSources:
+    return RuleSources(tools.baselines, tools.traces, tools.prices)
 
 
-def _compared(run: Run, known: KnownBaseline, policies: Policies) -> tuple[KnownBaseline, Comparison | None]:
+def _compared(
+    run: Run, known: LoadedBaseline, policies: Policies
+) -> tuple[LoadedBaseline, Comparison | None]:
     """The comparison, and the baseline as it was compared."""
     if known.results is None:
         return known, None
@@ -159,7 +161,7 @@ def _settle(
     configuration: Configuration,
     run: Run,
     comparison: Comparison | None,
-    known: KnownBaseline,
+    known: LoadedBaseline,
     policies: Policies,
 ) -> None:
     """Tells what became of goldens, where there are any."""
@@ -172,11 +174,11 @@ def _settle(
 
 def _with_behaviour(
     run: Run,
-    known: KnownBaseline,
+    known: LoadedBaseline,
     comparison: Comparison | None,
-    witness: Witness,
+    witness: WorstTrialRecorder,
     baselines: BaselineFiles,
-) -> KnownBaseline:
+) -> LoadedBaseline:
     """Tells how recordings differ from the baseline's; what that warns of is added to what is known."""
     if known.results is None or comparison is None or known.info is None or known.info.path is None:
         return known
@@ -185,13 +187,13 @@ def _with_behaviour(
     return replace(known, warnings=[*known.warnings, *said])
 
 
-def compare_runs(run: Run, before: EarlierRun, policies: Policies) -> Comparison:
+def compare_runs(run: Run, before: BaselineRun, policies: Policies) -> Comparison:
     """A run against the results of an earlier one."""
     from evalgate.gate.comparison.compare import compare
-    from evalgate.gate.comparison.scenario_outcome import standings_of, standings_of_run
+    from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline, outcomes_of_run
     from evalgate.gate.trajectory.trial_pairs import add_calls
 
     rules = {name: policy.regression for name, policy in policies.suites.items()}
-    comparison = compare(standings_of_run(run), standings_of(before), rules)
+    comparison = compare(outcomes_of_run(run), outcomes_of_baseline(before), rules)
     add_calls(comparison, run, before)
     return comparison

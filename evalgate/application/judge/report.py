@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.comparison.baseline import KnownBaseline
-from evalgate.application.documents.comment_template import Wording, write_comment
+from evalgate.application.comparison.baseline import LoadedBaseline
+from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.application.judge.rerun_command import command_of
 from evalgate.application.messages.request import Judgement
 from evalgate.gate.comparison.run_statistics import figures_of_run
@@ -41,7 +41,7 @@ class Findings:
     run: Run
     comparison: Comparison | None
     decision: Decision
-    baseline: KnownBaseline
+    baseline: LoadedBaseline
     warnings: Sequence[Problem]
     rulings: Sequence[Ruling] = ()
     weakenings: Weakenings | None = None
@@ -71,7 +71,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
         from evalgate.application.history.history_section import tell_history
 
         tell_history(results, request.history, found.run, now, request.run_id)
-    wording = Wording(
+    wording = CommentOptions(
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )
     comment, warnings = write_comment(results, wording)
@@ -115,7 +115,7 @@ def incomplete(
     code = 0 if request.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
     decision = Decision("cannot_judge", code, reasons, report_only=request.report_only)
-    return report(request, Findings(Run([]), None, decision, KnownBaseline(request.baseline), []), now)
+    return report(request, Findings(Run([]), None, decision, LoadedBaseline(request.baseline), []), now)
 
 
 def warning_of(problem: Problem) -> Warning_:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 
-def evaluated(
+def run_evaluation(
     configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
 ) -> Run:
     """The run; who judged it makes no difference to what is found."""

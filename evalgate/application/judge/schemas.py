@@ -187,9 +187,9 @@ def _groups() -> list[dict[str, Any]]:
 
 
 def _common() -> dict[str, Any]:
-    from evalgate.evaluators.core.evaluator import Settings
+    from evalgate.evaluators.core.evaluator import EvaluatorSettings
 
-    properties = Settings.model_json_schema()["properties"]
+    properties = EvaluatorSettings.model_json_schema()["properties"]
     return {name: properties[name] for name in COMMON}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.application.messages.judge_response import told_written, written_of
 from evalgate.application.messages.request import ApprovedReport
-from evalgate.errors import BugElsewhere
+from evalgate.errors import JudgeCrashed
 from evalgate.reporting.results import results_fields as fields
 from evalgate.reporting.results.approvals_doc import APPROVAL, LIMIT, PROVENANCE
 from evalgate.reporting.results.results_checks import Mistake, bound, maybe, records, texts
@@ -43,7 +43,7 @@ def approved_of(answer: Any, file: Callable[[str], bytes | None]) -> ApprovedRep
         found = records(answer, "not_approved", REFUSED, ())
         refused = [(each["comment"], each["why"]) for each, _ in found]
     except Mistake as mistake:
-        raise BugElsewhere("UnfitAnswer", [f"the judge answers what it may not: {mistake}"]) from None
+        raise JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {mistake}"]) from None
     return ApprovedReport(written, answer["heading"], approvals, refused)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.application.messages.request import Judgement, Written
+from evalgate.application.messages.request import Judgement, RenderedReport
 from evalgate.application.messages.response_checks import (
     LONGEST,
     MOST,
@@ -18,7 +18,7 @@ from evalgate.application.messages.response_checks import (
     text,
     unfit,
 )
-from evalgate.errors import BugElsewhere, Location, Problem, SettingError
+from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.github.annotation import Annotation
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def told(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def told_written(written: Written) -> dict[str, Any]:
+def told_written(written: RenderedReport) -> dict[str, Any]:
     """A report written anew, but for its texts, which travel beside it; of a stranger's words no more."""
     warnings = [each[:LONGEST] for each in written.warnings[:MOST]]
     results = {**_without_suites(written.results), "baseline": None, "reasons": []}
@@ -91,7 +91,7 @@ def judgement_of(
 ) -> Judgement:
     """The judgement that an answer tells of.
 
-    Raises SettingError for input that can't be used, BugElsewhere for a bug and what is no answer of ours.
+    Raises SettingError for input that can't be used, JudgeCrashed for a bug and what is no answer of ours.
     """
     answer = _usable(answer)
     results = results_of(answer.get("results"), report_only=report_only)
@@ -110,13 +110,13 @@ def judgement_of(
     )
 
 
-def written_of(answer: Any, file: Callable[[str], bytes | None]) -> Written:
+def written_of(answer: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
     """The report that an answer tells of; raises as above."""
     answer = _usable(answer)
     comment, summary = file("comment.md"), file("summary.md")
     if comment is None or summary is None:
         raise unfit("it has no comment")
-    return Written(
+    return RenderedReport(
         results_of(answer.get("results")),
         comment.decode(errors="replace"),
         summary.decode(errors="replace"),
@@ -130,7 +130,7 @@ def _usable(plain: Any) -> dict[str, Any]:
     if "bug" in answer:
         kind = answer["bug"]
         places = [place for place in items(answer, "places") if PLACE.fullmatch(text(place))]
-        raise BugElsewhere(kind if isinstance(kind, str) and WORD.fullmatch(kind) else "Exception", places)
+        raise JudgeCrashed(kind if isinstance(kind, str) and WORD.fullmatch(kind) else "Exception", places)
     if "refused" in answer:
         raise SettingError(*[_read_problem(each) for each in items(answer, "refused")])
     return answer

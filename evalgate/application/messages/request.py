@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
-    from evalgate.models.approvals.comment_approval import Consent
+    from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.github.template_file import TemplateFile
@@ -45,7 +45,9 @@ class JudgeRequest:
     approvals_of_base: bool = False  # they are another commit's: mistakes in them are none of this run's
     proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
     remembered: Sequence[Approval] = ()  # approvals that a store holds
-    consents: Sequence[Consent] = ()  # approvals that people gave in comments, found to be theirs to give
+    consents: Sequence[
+        CommentApproval
+    ] = ()  # approvals that people gave in comments, found to be theirs to give
     by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
     merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
     sarif: bool = False  # make results.sarif as well
@@ -77,7 +79,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class RenderOptions:
     """How a report is to be written: under which key, how long, and where the run is to be seen."""
 
     comment_key: str
@@ -87,7 +89,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RenderedReport:
     """The report as it may be posted; `results` may come without suites, as in a judgement."""
 
     results: ResultsDoc
@@ -103,7 +105,7 @@ class ApprovedReport:
     `refused` holds the number of a comment that approves nothing, and why.
     """
 
-    written: Written
+    written: RenderedReport
     heading: str
     told: Sequence[ApprovalDoc]
     refused: Sequence[tuple[int, str]] = ()

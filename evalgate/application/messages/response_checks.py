@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from evalgate.errors import BugElsewhere
+from evalgate.errors import JudgeCrashed
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
@@ -25,9 +25,9 @@ LONGEST = 100_000
 LARGEST = 1e100
 
 
-def unfit(what: str) -> BugElsewhere:
+def unfit(what: str) -> JudgeCrashed:
     """An answer that no judge of ours gives."""
-    return BugElsewhere("UnfitAnswer", [f"the judge answers what it may not: {what}"])
+    return JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {what}"])
 
 
 def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:

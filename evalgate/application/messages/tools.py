@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.run.spool import Memory
+from evalgate.models.run.spool import MemorySpool
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.run.spool import Shelf
+    from evalgate.models.run.spool import Spool
     from evalgate.ports import (
         BaselineFiles,
         Clock,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         SuiteSource,
         TraceArchive,
     )
-    from evalgate.ports.engines import Workshops
+    from evalgate.ports.engines import EvaluationPools
     from evalgate.ports.shards import OpenShard
 
 
@@ -37,6 +37,6 @@ class Tools:
     progress: Progress
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
-    workshops: Workshops | None = None
-    shelf: Callable[[], Shelf] = Memory  # where trials are kept until their results are written
+    workshops: EvaluationPools | None = None
+    shelf: Callable[[], Spool] = MemorySpool  # where trials are kept until their results are written
     shards: Sequence[OpenShard] | None = None  # what was judged before is put together, and nothing read

@@ -6,19 +6,19 @@ import marshal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.evaluation.pricing import Pricer
-from evalgate.application.evaluation.scenario_matcher import Claims
+from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, named, ref_of
 from evalgate.application.evaluation.trace_warnings import Warnings
 from evalgate.application.evaluation.trajectories import is_worse
-from evalgate.application.evaluation.trial_batch import BlockWriter
-from evalgate.application.evaluation.trial_result_cache import Known
-from evalgate.application.parallel.worker_codec import Packer
+from evalgate.application.evaluation.trial_batch import TrialBatchWriter
+from evalgate.application.evaluation.trial_result_cache import TrialResultCache
+from evalgate.application.parallel.worker_codec import WorkerEncoder
 from evalgate.errors import InvalidInput
 from evalgate.gate.trajectory.trial_pairs import rank
 from evalgate.measures.redaction.redact import also_hidden, hide_too
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import TraceRef
-from evalgate.models.run.trial_record import Teller, plain
+from evalgate.models.run.trial_record import TrialEncoder, plain
 from evalgate.models.trace.trace import DamagedTrace, Trace
 from evalgate.reporting.results.bounded import bounded_evidence, bounded_name
 from evalgate.reporting.results.trial_doc import trial_line
@@ -26,11 +26,11 @@ from evalgate.reporting.results.trial_doc import trial_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.evaluation.baseline_scenarios import Before, Earlier
+    from evalgate.application.evaluation.baseline_scenarios import BaselineScenario, BaselineScenarios
     from evalgate.application.evaluation.evaluate import TraceChoice
-    from evalgate.application.evaluation.scenario_matcher import Candidate
+    from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
     from evalgate.models.run.run import TrialResult
-    from evalgate.models.run.trial_record import ToldTrial
+    from evalgate.models.run.trial_record import TrialRecord
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
     from evalgate.suite.custom_format import Custom
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 
-class Task(NamedTuple):
+class BatchTask(NamedTuple):
     """One batch for one suite; whether its traces are kept for a baseline and judged by its rules too."""
 
     suite: int
@@ -80,7 +80,7 @@ class BatchJudge:
             for suite in configuration.suites
         ]
 
-    def __call__(self, task: Task) -> bytes:
+    def __call__(self, task: BatchTask) -> bytes:
         """What was found, for `marshal`; a refusal is an answer too."""
         if self._hidden is not None:
             hide_too(self._hidden)
@@ -95,13 +95,13 @@ class BatchJudge:
             return marshal.dumps({"bug": (type(error).__name__, [_place(error)])})
         return _dumped(found)
 
-    def _judged(self, task: Task) -> dict[str, Any]:
+    def _judged(self, task: BatchTask) -> dict[str, Any]:
         bench = self._benches[task.suite]
         if not task.judges:
             parts = self._source.parts(task.batch, bench.form)
             return {"parts": list(map(_part_row, parts)), "judged": False}
         batch = self._source.open_batch(task.batch, bench.form)
-        packer, warnings = Packer(), Warnings(most=None)
+        packer, warnings = WorkerEncoder(), Warnings(most=None)
         records = _Records()
         lines: list[bytes] = []
         bench.judge.begin()
@@ -134,7 +134,9 @@ class _Bench(NamedTuple):
     judge: _SuiteJudge
     crossed: _SuiteJudge | None
 
-    def judge_one(self, record: TraceRecord, packer: Packer, records: _Records, task: Task) -> None:
+    def judge_one(
+        self, record: TraceRecord, packer: WorkerEncoder, records: _Records, task: BatchTask
+    ) -> None:
         """Judges a record; its trial goes into a block where nothing else is to be told of it."""
         if isinstance(record, Trace):
             self.pricer.price(record)
@@ -144,7 +146,7 @@ class _Bench(NamedTuple):
         record.scenario_id = own_id
         records.add(self.row(record, packer, crosses=task.crosses))
 
-    def row(self, record: TraceRecord, packer: Packer, *, crosses: bool) -> Row:
+    def row(self, record: TraceRecord, packer: WorkerEncoder, *, crosses: bool) -> Row:
         """The record as a row of its own."""
         own_id = record.scenario_id
         judged, again = self.judge.judged(record, packer), None
@@ -163,11 +165,13 @@ class _Bench(NamedTuple):
 class _SuiteJudge:
     """Judges records by one suite, each under every scenario that may have it."""
 
-    def __init__(self, suite: Suite, earlier: Earlier, *, tells: bool, is_watched: bool = False) -> None:
+    def __init__(
+        self, suite: Suite, earlier: BaselineScenarios, *, tells: bool, is_watched: bool = False
+    ) -> None:
         self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
-        self._claims = Claims(suite)
-        self._tell = Teller(trial_line, bounded_name) if tells else None
-        self._known = Known()
+        self._claims = ScenarioMatcher(suite)
+        self._tell = TrialEncoder(trial_line, bounded_name) if tells else None
+        self._known = TrialResultCache()
         self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
 
     def begin(self) -> None:
@@ -182,10 +186,10 @@ class _SuiteJudge:
         claim = None if isinstance(seen, DamagedTrace) else self._claims.claim(seen, scenario_id)
         if claim is None or claim.scenario.golden is not None:
             return False
-        if claim.home is None:
+        if claim.group is None:
             key = ScenarioKey(self._suite.name, claim.id, claim.variant)
-            claim.home = key, self._earlier.of(key)
-        key, trace.baseline = claim.home
+            claim.group = key, self._earlier.of(key)
+        key, trace.baseline = claim.group
         trial = judge_trace(trace, claim, self._known)
         if self._may_be_worst(key, trial, trace.baseline):
             return False
@@ -193,7 +197,7 @@ class _SuiteJudge:
         records.tell((claim.place, scenario_id), self._tell(trial), trace)
         return True
 
-    def judged(self, record: TraceRecord, packer: Packer) -> Row:
+    def judged(self, record: TraceRecord, packer: WorkerEncoder) -> Row:
         """The record's scenario id in this suite, its damage, and its options."""
         seen, scenario_id = named(self._suite, record)
         candidates = self._claims.candidates(seen, scenario_id)
@@ -208,7 +212,13 @@ class _SuiteJudge:
         return scenario_id, None, options
 
     def _option(
-        self, trace: Trace, candidate: Candidate, scenario_id: str | None, packer: Packer, *, is_sure: bool
+        self,
+        trace: Trace,
+        candidate: ScenarioCandidate,
+        scenario_id: str | None,
+        packer: WorkerEncoder,
+        *,
+        is_sure: bool,
     ) -> Row:
         if candidate.scenario is None:
             return tuple(candidate), None, None
@@ -227,7 +237,7 @@ class _SuiteJudge:
             return tuple(candidate), packer.trial(trial), course
         return tuple(candidate), _plain_row(self._tell(trial)), course
 
-    def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, before: Before | None) -> bool:
+    def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, before: BaselineScenario | None) -> bool:
         """Whether it is known of no trial of the scenario in this batch that it did worse."""
         if not self._is_watched or before is None or not is_worse(trial, before):
             return False
@@ -239,17 +249,17 @@ class _Records:
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
-        self._block: BlockWriter | None = None
+        self._block: TrialBatchWriter | None = None
 
     def add(self, row: Row) -> None:
         """A record of its own."""
         self._end()
         self._rows.append(row)
 
-    def tell(self, scenario: tuple[int, str | None], told: ToldTrial, trace: Trace) -> None:
+    def tell(self, scenario: tuple[int, str | None], told: TrialRecord, trace: Trace) -> None:
         """A trial like those before it."""
         if self._block is None:
-            self._block = BlockWriter()
+            self._block = TrialBatchWriter()
         self._block.add(scenario, told, trace.trial, trace.started_at)
 
     def rows(self) -> list[Row]:
@@ -263,7 +273,7 @@ class _Records:
             self._block = None
 
 
-def _plain_row(told: ToldTrial) -> Row:
+def _plain_row(told: TrialRecord) -> Row:
     """As `marshal` takes it."""
     return told.document, plain(told.checked), *told[2:]
 

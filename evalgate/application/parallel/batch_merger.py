@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.evaluation.evaluate import bound_scenarios
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trace_warnings import Warnings
-from evalgate.application.evaluation.trial_batch import Block, is_block
-from evalgate.application.parallel.worker_codec import Unpacker
+from evalgate.application.evaluation.trial_batch import TrialBatch, is_block
+from evalgate.application.parallel.worker_codec import WorkerDecoder
 from evalgate.errors import OverLimit, Problem
 from evalgate.models.run.run import MAX_SCENARIOS, Run
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Found = Mapping[str, Any]
 
 
-class Assembly:
+class BatchMerger:
     """Takes in what batches hold, suite by suite. The result is that of `evaluate`, to the last byte.
 
     `spool` keeps traces for a baseline that is being made; `most_bytes` is what all traces may have together.
@@ -66,7 +66,7 @@ class Assembly:
         """Takes in one batch of a suite; no batch of an earlier suite comes after it."""
         self._advance(suite)
         self._count(found["size"])
-        unpacker = Unpacker(found["checks"], found["calls"], self._shared)
+        unpacker = WorkerDecoder(found["checks"], found["calls"], self._shared)
         kept = _lines(found)
         crossing, evaluation = self._choice.crossing, self._evaluation
         if evaluation is None:
@@ -74,7 +74,7 @@ class Assembly:
         count = 0
         for each in found["records"]:
             if is_block(each):
-                count += evaluation.take_all(Block._make(each))
+                count += evaluation.take_all(TrialBatch._make(each))
                 continue
             count += 1
             row, judged, again = each

@@ -6,12 +6,12 @@ import marshal
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from evalgate.application.parallel.batch_judge import Task
-from evalgate.application.parallel.batch_merger import Assembly
+from evalgate.application.parallel.batch_judge import BatchTask
+from evalgate.application.parallel.batch_merger import BatchMerger
 from evalgate.application.parallel.worker_codec import lost_record, together
 from evalgate.errors import (
-    BugElsewhere,
     InvalidInput,
+    JudgeCrashed,
     Location,
     OverLimit,
     Problem,
@@ -50,7 +50,7 @@ REFUSALS: Mapping[str, type[InvalidInput]] = {
 }
 
 
-class Numbered(NamedTuple):
+class NumberedBatch(NamedTuple):
     """A batch, the suite that it is judged by, and its number among the suite's."""
 
     suite: int
@@ -67,15 +67,15 @@ def evaluate_in_batches(
     spool: TraceSpool | None = None,
 ) -> Run:
     """The run that `evaluate` would give, judged by the engine's workers, which must have begun."""
-    assembly = Assembly(configuration, choice, progress, spool, source.most_bytes)
-    plan = Plan(configuration, source, choice, engine.workers)
-    dispatch = Dispatch(plan, engine)
+    assembly = BatchMerger(configuration, choice, progress, spool, source.most_bytes)
+    plan = BatchPlan(configuration, source, choice, engine.workers)
+    dispatch = BatchDispatcher(plan, engine)
     for batch, found in dispatch.found(assembly):
         assembly.take(batch.suite, found)
     return assembly.run()
 
 
-class Plan:
+class BatchPlan:
     """Which batches there are, for so many workers."""
 
     def __init__(
@@ -91,19 +91,19 @@ class Plan:
         """The format of a suite's traces."""
         return self._chosen[suite][2]
 
-    def batches(self) -> Iterator[Numbered]:
+    def batches(self) -> Iterator[NumberedBatch]:
         """Every batch whose files can be read by themselves, or turn out to wait for others."""
         for suite, files in enumerate(self._files):
             batches = self.source.batches(files, self.form(suite), self._batch_size)
-            yield from (Numbered(suite, number, batch) for number, batch in enumerate(batches))
+            yield from (NumberedBatch(suite, number, batch) for number, batch in enumerate(batches))
 
-    def grouped(self, suite: int, parts: list[PartOfTrace], first: int) -> Iterator[Numbered]:
+    def grouped(self, suite: int, parts: list[PartOfTrace], first: int) -> Iterator[NumberedBatch]:
         """What waited for other files, once all files of a suite were read."""
         batches = self.source.grouped(parts, self._batch_size)
-        yield from (Numbered(suite, number, batch) for number, batch in enumerate(batches, first))
+        yield from (NumberedBatch(suite, number, batch) for number, batch in enumerate(batches, first))
 
 
-class Taker(Protocol):
+class BatchReceiver(Protocol):
     """Who takes in what batches hold, and says how much of it is wanted."""
 
     @property
@@ -113,22 +113,22 @@ class Taker(Protocol):
     def wants_crossed(self, suite: int) -> bool:
         """Whether traces of a suite are judged by the baseline's rules as well."""
 
-    def has(self, batch: Numbered) -> bool:
+    def has(self, batch: NumberedBatch) -> bool:
         """Whether the batch is to be judged at all. Asked of every batch, of one suite in order."""
 
 
-class Dispatch:
+class BatchDispatcher:
     """Hands batches out and takes in what comes back, in order.
 
     A batch whose worker is lost is handed out again in pieces, until the record is known that does it.
     """
 
-    def __init__(self, plan: Plan, engine: Engine) -> None:
+    def __init__(self, plan: BatchPlan, engine: Engine) -> None:
         self._plan, self._engine = plan, engine
         self._window = max(2, engine.workers * AHEAD)
         self._lost = 0
 
-    def found(self, taker: Taker) -> Iterator[tuple[Numbered, Found]]:
+    def found(self, taker: BatchReceiver) -> Iterator[tuple[NumberedBatch, Found]]:
         """What each batch holds, suite by suite; what waits for other files comes last in its suite."""
         suite, count = 0, 0
         parts: list[PartOfTrace] = []
@@ -143,19 +143,21 @@ class Dispatch:
         yield from self._grouped(suite, parts, count, taker)
 
     def _grouped(
-        self, suite: int, parts: list[PartOfTrace], first: int, taker: Taker
-    ) -> Iterator[tuple[Numbered, Found]]:
+        self, suite: int, parts: list[PartOfTrace], first: int, taker: BatchReceiver
+    ) -> Iterator[tuple[NumberedBatch, Found]]:
         """What waited for other files, once all files of a suite were seen."""
         for batch, found in self._in_order(self._plan.grouped(suite, parts, first), taker):
             if found["judged"]:
                 yield batch, found
 
-    def _in_order(self, batches: Iterable[Numbered], taker: Taker) -> Iterator[tuple[Numbered, Found]]:
-        waiting: deque[tuple[Numbered, Task, Ticket | None]] = deque()
+    def _in_order(
+        self, batches: Iterable[NumberedBatch], taker: BatchReceiver
+    ) -> Iterator[tuple[NumberedBatch, Found]]:
+        waiting: deque[tuple[NumberedBatch, BatchTask, Ticket | None]] = deque()
         for batch in batches:
             judges, files = taker.has(batch), batch.batch
             crosses = judges and taker.wants_crossed(batch.suite)
-            task = Task(batch.suite, files, judges and not taker.is_full, crosses, judges)
+            task = BatchTask(batch.suite, files, judges and not taker.is_full, crosses, judges)
             may_have_parts = files.stretch is None and not files.groups
             ticket = self._engine.submit(task) if judges or may_have_parts else None
             waiting.append((batch, task, ticket))
@@ -164,7 +166,9 @@ class Dispatch:
         while waiting:
             yield from self._next(waiting)
 
-    def _next(self, waiting: deque[tuple[Numbered, Task, Ticket | None]]) -> Iterator[tuple[Numbered, Found]]:
+    def _next(
+        self, waiting: deque[tuple[NumberedBatch, BatchTask, Ticket | None]]
+    ) -> Iterator[tuple[NumberedBatch, Found]]:
         batch, task, ticket = waiting.popleft()
         if ticket is None:
             yield batch, NOT_OURS
@@ -176,7 +180,7 @@ class Dispatch:
             found = together(self._again(task, 1))
         yield batch, found
 
-    def _again(self, task: Task, tries: int) -> Iterator[Found]:
+    def _again(self, task: BatchTask, tries: int) -> Iterator[Found]:
         """A lost batch once more, piece by piece."""
         pieces = self._plan.source.pieces(task.batch, self._plan.form(task.suite))
         is_whole = len(pieces) == 1
@@ -193,7 +197,7 @@ class Dispatch:
             else:
                 yield found
 
-    def _count_lost(self, task: Task, error: WorkerLostError) -> None:
+    def _count_lost(self, task: BatchTask, error: WorkerLostError) -> None:
         self._lost += 1
         if self._lost > MOST_LOST:
             file, line, _ = self._plan.source.name_of(task.batch)
@@ -206,7 +210,7 @@ def answered(answer: bytes) -> Found:
     """What a worker says; raises what it refused."""
     found: dict[str, Any] = marshal.loads(answer)  # noqa: S302  (a process of our own wrote it)
     if "bug" in found:
-        raise BugElsewhere(*found["bug"])
+        raise JudgeCrashed(*found["bug"])
     if "refused" in found:
         problems = [
             Problem(message, None if place is None else Location(*place), hint)

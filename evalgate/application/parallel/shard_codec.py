@@ -52,7 +52,7 @@ Turn = tuple[
 Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None], list[Count]]
 
 
-class Usage(TypedDict):
+class UsageRow(TypedDict):
     """Tokens of one kind of request."""
 
     model: Text
@@ -64,7 +64,7 @@ class Usage(TypedDict):
     cache_write_input_tokens: Count
 
 
-class Pricing(TypedDict):
+class PricingRow(TypedDict):
     """How a cost was computed."""
 
     table: MaybeText
@@ -72,7 +72,7 @@ class Pricing(TypedDict):
     known_usd: Number
     recorded_usd: Number
     missing_models: list[Text]
-    usage: list[Usage] | None
+    usage: list[UsageRow] | None
 
 
 class Warned(TypedDict):
@@ -85,7 +85,7 @@ class Warned(TypedDict):
 
 Trial = tuple[
     list[Count], Count, Golden | None, Status, MaybeScore, MaybeNumber, MaybeNumber, Whole | None,
-    MaybeText, list[Warned], Whole | None, Whole | None, Pricing | None,
+    MaybeText, list[Warned], Whole | None, Whole | None, PricingRow | None,
 ]  # fmt: skip
 Call = tuple[Count, Text, Any, Text, Text]
 Course = tuple[list[Call], list[tuple[Count, Text, Text]], MaybeText, Text, MaybeText, Count]

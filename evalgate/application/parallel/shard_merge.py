@@ -6,7 +6,7 @@ import heapq
 from typing import TYPE_CHECKING, Any
 
 from evalgate.application.comparison.rules import config_hash
-from evalgate.application.parallel.batch_merger import Assembly
+from evalgate.application.parallel.batch_merger import BatchMerger
 from evalgate.application.parallel.shard_codec import found_of_line
 from evalgate.application.parallel.shards import digest_of
 from evalgate.errors import Location, Problem, SettingError, ShardMissing
@@ -16,7 +16,7 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.application.comparison.baseline import KnownBaseline
+    from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.application.messages.tools import Tools
     from evalgate.models.run.run import Run
@@ -72,7 +72,7 @@ def same_run(shards: Sequence[OpenShard]) -> ShardHead:
 
 
 def check_shards(
-    shards: Sequence[OpenShard], configuration: Configuration, known: KnownBaseline, *, keeps: bool
+    shards: Sequence[OpenShard], configuration: Configuration, known: LoadedBaseline, *, keeps: bool
 ) -> None:
     """Raises SettingError for shards of another run than this, ShardMissing where some are not there."""
     head = same_run(shards)
@@ -93,7 +93,7 @@ def merged(
 ) -> Run:
     """The run that one process would have made of what the shards judged."""
     head = shards[0].head
-    assembly = Assembly(configuration, choice, tools.progress, spool)
+    assembly = BatchMerger(configuration, choice, tools.progress, spool)
     due = [(suite, batch) for suite, count in enumerate(head.batches) for batch in range(count)]
     streams = [_batches(shard, tools.traces, keeps=spool is not None) for shard in shards]
     position = 0

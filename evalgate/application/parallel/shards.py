@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from evalgate.application.comparison.baseline import take_in
-from evalgate.application.comparison.changed_rules import Shelf, changed_rules
+from evalgate.application.comparison.baseline import load_baseline
+from evalgate.application.comparison.changed_rules import RuleSources, changed_rules
 from evalgate.application.comparison.price_comparison import priced_alike
 from evalgate.application.comparison.rules import config_hash, rules_of
-from evalgate.application.evaluation.baseline_scenarios import Earlier
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.cross_scorer import MOST_TWICE
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.application.evaluation.trace_settings import check_traces
 from evalgate.application.parallel.batch_judge import BatchJudge
-from evalgate.application.parallel.batched_evaluation import Dispatch, Plan
+from evalgate.application.parallel.batched_evaluation import BatchDispatcher, BatchPlan
 from evalgate.application.parallel.shard_codec import line_of_found
 from evalgate.models.shards.shard import ShardHead
 from evalgate.records import replace
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.application.messages.tools import Tools
-    from evalgate.application.parallel.batched_evaluation import Numbered
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.application.parallel.batched_evaluation import NumberedBatch
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.shards.shard import Shard
-    from evalgate.ports.engines import Workshops
+    from evalgate.ports.engines import EvaluationPools
     from evalgate.ports.shards import ShardDraft
     from evalgate.suite.models import Configuration
 
@@ -38,7 +38,7 @@ MOST_KEPT = 256 * 1024 * 1024
 """Bytes of traces that a baseline can hold, unpacked."""
 
 
-class Judged(NamedTuple):
+class ShardSummary(NamedTuple):
     """What a shard came to: its traces, and how many batches of how many."""
 
     traces: int
@@ -47,34 +47,35 @@ class Judged(NamedTuple):
 
 
 def judge_shard(
-    request: JudgeRequest, tools: Tools, shard: Shard, workshops: Workshops, draft: ShardDraft
-) -> Judged:
+    request: JudgeRequest, tools: Tools, shard: Shard, workshops: EvaluationPools, draft: ShardDraft
+) -> ShardSummary:
     """Judges the shard's share and leaves it. Raises InvalidInput, as for a run that can't begin."""
     now = tools.clock.now()
     configuration = tools.suites.load(request.configs)
     check_traces(configuration, request, tools.traces)
-    known = take_in(request, tools.baselines, rules_of(configuration), now)
+    known = load_baseline(request, tools.baselines, rules_of(configuration), now)
     digest = digest_of(known.results)
     if known.results is not None:
         known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
-    rules = changed_rules(configuration, known, Shelf(tools.baselines, tools.traces, tools.prices))
+    rules = changed_rules(configuration, known, RuleSources(tools.baselines, tools.traces, tools.prices))
     choice = TraceChoice(
-        *(request.traces, request.form, Earlier(known.results), tools.prices), crossing=rules.crossing
+        *(request.traces, request.form, BaselineScenarios(known.results), tools.prices),
+        crossing=rules.crossing,
     )
     chosen = [choice.of(suite)[:2] for suite in configuration.suites]
     source, engine, line_of = workshops.open(chosen) or workshops.alone()
-    plan = Plan(configuration, source, choice, shard.of)
+    plan = BatchPlan(configuration, source, choice, shard.of)
     share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.crossing is not None)
     try:
         engine.begin(BatchJudge(configuration, choice, source, line_of, tells=False))
-        for batch, found in Dispatch(plan, engine).found(share):
+        for batch, found in BatchDispatcher(plan, engine).found(share):
             tools.progress.advance("traces", len(found["records"]))
             share.take(batch.suite, batch.number, found)
     finally:
         engine.close()
         tools.progress.finish()
     draft.finish(_head(request, configuration, shard, share, digest))
-    return Judged(share.traces, share.batches, sum(share.counts))
+    return ShardSummary(share.traces, share.batches, sum(share.counts))
 
 
 class _Share:
@@ -90,7 +91,7 @@ class _Share:
         self._kept_bytes = 0
         self._plans: dict[int, Any] = {}
 
-    def has(self, batch: Numbered) -> bool:
+    def has(self, batch: NumberedBatch) -> bool:
         """Whether the batch is this shard's; every batch of the run is asked about, a suite's in order."""
         while len(self.counts) <= batch.suite:
             self.counts.append(0)
@@ -118,12 +119,12 @@ class _Share:
         return hashlib.sha256(orjson.dumps(plans)).hexdigest()
 
 
-def digest_of(earlier: EarlierRun | None) -> str | None:
+def digest_of(earlier: BaselineRun | None) -> str | None:
     """Which baseline a shard was judged beside."""
     return None if earlier is None else hashlib.sha256(earlier.fingerprint.encode()).hexdigest()
 
 
-def _fingerprint(batch: Numbered) -> list[Any]:
+def _fingerprint(batch: NumberedBatch) -> list[Any]:
     files, stretch, groups = batch.batch
     parts = [[(part.file.path, part.size, part.sha256) for part in group] for group in groups]
     return [batch.number, [file.path for file in files], stretch and stretch[:4], parts]

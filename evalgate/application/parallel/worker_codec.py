@@ -6,17 +6,17 @@ import marshal
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
-from evalgate.application.evaluation.evaluated_trace import Damage, JudgedRecord, Option
-from evalgate.application.evaluation.scenario_matcher import Candidate
+from evalgate.application.evaluation.evaluated_trace import CandidateResult, Damage, EvaluatedTrace
+from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
 from evalgate.application.evaluation.trace_warnings import place_of
 from evalgate.application.evaluation.trial_batch import is_block
 from evalgate.errors import Location
-from evalgate.models.comparison.trajectory import Course, CourseCall, Turn
+from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, Turn
 from evalgate.models.run.evaluation import Issue, TurnResult
 from evalgate.models.run.golden_result import GoldenTrial
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
-from evalgate.models.run.trial_record import ToldTrial, checked_of
-from evalgate.models.trace.trace import Source
+from evalgate.models.run.trial_record import TrialRecord, checked_of
+from evalgate.models.trace.trace import TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ _LOCATION = CHECK.index("location")
 _ISSUES, _SCORES = map(TurnResult.__match_args__.index, ("issues", "scores"))
 
 
-class Packer:
+class WorkerEncoder:
     """Makes rows of what a worker found in one batch."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Packer:
         found: Row = _of_ref(ref)
         return found
 
-    def course(self, course: Course) -> Row:
+    def course(self, course: Trajectory) -> Row:
         """What happened in a recording."""
         turns = tuple((number, turn.user, turn.agent) for number, turn in course.turns.items())
         calls = tuple(map(tuple, course.calls))
@@ -103,7 +103,7 @@ class Packer:
         return number
 
 
-class Unpacker:
+class WorkerDecoder:
     """Makes of the rows of one batch what they were made of.
 
     Trials share what is the same in them, across batches too: `known` are the results shared so far.
@@ -114,20 +114,20 @@ class Unpacker:
         self._checks = list(map(self._assertion, checks))
         self._calls = list(map(list, calls))
 
-    def record(self, row: Row, judged: Row) -> JudgedRecord:
+    def record(self, row: Row, judged: Row) -> EvaluatedTrace:
         """One record as one suite judged it."""
         ref_row, recorded, started_at = row
         scenario_id, damage, options = judged
         ref = TraceRef(*ref_row)
-        source = Source(ref.path, ref.format, ref.line, ref.record, ref.sha256)
+        source = TraceLocation(ref.path, ref.format, ref.line, ref.record, ref.sha256)
         if damage is not None:
             fallback_id, number, trial = damage
             bare = TraceRef(None, ref.path, ref.format, ref.sha256, ref.line, ref.record)
             stands = Damage(self._trial(trial, bare, number or 0), fallback_id)
-            candidates = [Option(Candidate(*option[0])) for option in options]
-            return JudgedRecord(source, bare, scenario_id, number, None, candidates, stands)
+            candidates = [CandidateResult(ScenarioCandidate(*option[0])) for option in options]
+            return EvaluatedTrace(source, bare, scenario_id, number, None, candidates, stands)
         found = [self._option(option, ref) for option in options]
-        return JudgedRecord(source, ref, scenario_id, recorded, started_at, found)
+        return EvaluatedTrace(source, ref, scenario_id, recorded, started_at, found)
 
     def _assertion(self, row: Row) -> AssertionResult:
         *values, is_shared = row
@@ -142,12 +142,14 @@ class Unpacker:
             self._known[key] = found
         return found
 
-    def _option(self, row: Row, ref: TraceRef) -> Option:
+    def _option(self, row: Row, ref: TraceRef) -> CandidateResult:
         candidate, trial, course = row
-        judged: TrialResult | ToldTrial | None = None
+        judged: TrialResult | TrialRecord | None = None
         if trial is not None:
             judged = _told(trial) if is_told(trial) else self._trial(trial, ref, 0)
-        return Option(Candidate(*candidate), judged, None if course is None else _course(course))
+        return CandidateResult(
+            ScenarioCandidate(*candidate), judged, None if course is None else _course(course)
+        )
 
     def _trial(self, row: Row, ref: TraceRef, number: int) -> TrialResult:
         checks, calls, golden, *values = row
@@ -156,15 +158,15 @@ class Unpacker:
         return TrialResult(*_in_place((number, ref, assertions, self._calls[calls], made, *values)))
 
 
-def _told(row: Row) -> ToldTrial:
+def _told(row: Row) -> TrialRecord:
     document, checked, *rest = row
-    return ToldTrial(document, checked_of(checked), *rest)
+    return TrialRecord(document, checked_of(checked), *rest)
 
 
-def _course(row: Row) -> Course:
+def _course(row: Row) -> Trajectory:
     calls, turns, *rest = row
-    return Course(
-        [CourseCall(*call) for call in calls], {number: Turn(*said) for number, *said in turns}, *rest
+    return Trajectory(
+        [TrajectoryCall(*call) for call in calls], {number: Turn(*said) for number, *said in turns}, *rest
     )
 
 
@@ -199,8 +201,8 @@ def _issues(rows: Sequence[Row]) -> tuple[Issue, ...]:
 
 def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[str, Any]:
     """What is found of a record that nobody can judge and live."""
-    packer = Packer()
-    source = Source(file.path, line=line)
+    packer = WorkerEncoder()
+    source = TraceLocation(file.path, line=line)
     ref = TraceRef(None, source.path, source.format, None, line)
     reason = f"{place_of(source)}: no worker could judge it: the last one {how}"
     trial = TrialResult(0, ref, "error", 0.0, [], reason=reason)

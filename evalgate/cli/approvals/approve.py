@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from evalgate.application.approvals.approve_change import Wish
+    from evalgate.application.approvals.approve_change import ApprovalRequest
     from evalgate.cli.shell import Shell
     from evalgate.models.approvals.approval import Approval
 
@@ -59,14 +59,14 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     return 0
 
 
-def _wish(arguments: argparse.Namespace, shell: Shell) -> Wish:
-    from evalgate.application.approvals.approve_change import Wish
+def _wish(arguments: argparse.Namespace, shell: Shell) -> ApprovalRequest:
+    from evalgate.application.approvals.approve_change import ApprovalRequest
     from evalgate.errors import SettingError
 
     who = arguments.who or next((shell.environ[name] for name in NAMES if shell.environ.get(name)), None)
     if who is None:
         raise SettingError("nobody is named who answers for it: give --who NAME")
-    return Wish(
+    return ApprovalRequest(
         scenario=arguments.scenario,
         reason=arguments.because,
         who=who,

@@ -37,11 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Looks the scenario up and tells why its verdict is what it is; always 0 where there is one."""
-    from evalgate.application.judge.explain import Asked, explain
+    from evalgate.application.judge.explain import ExplainRequest, explain
     from evalgate.bootstrap import sources
     from evalgate.reporting.terminal.explanation import explained_removal, explanation
 
-    asked = Asked(arguments.scenario, arguments.suite, arguments.variant)
+    asked = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
     found = explain(sources.baseline_files(shell.cwd), asked, arguments.results, arguments.baseline)
     shell.tell(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from evalgate.application.history.run_recorder import Memory
+    from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
     from evalgate.reporting.terminal.run_table import Loudness
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     return finish(arguments, shell, tools)
 
 
-def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: Wanted | None = None) -> Tools:
+def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: ParallelOptions | None = None) -> Tools:
     """What the judge works with, as the flags have it."""
     from evalgate.bootstrap import shell_verbs
     from evalgate.bootstrap.store_choice import goldens_of_shell
@@ -126,7 +126,7 @@ def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
 
     memory = memory_of_shell(arguments.store_url, shell.environ, shell.cwd)
     request = _request(arguments, shell)
-    judgement = judge(request if memory is None else memory.before(request), tools)
+    judgement = judge(request if memory is None else memory.load(request), tools)
     leave_files(judgement, tools.output)
     _tell(judgement, arguments, shell)
     if memory is not None:
@@ -134,9 +134,9 @@ def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
     return judgement.exit_code
 
 
-def _keep(judgement: Judgement, memory: Memory, shell: Shell, *, is_quiet: bool) -> None:
+def _keep(judgement: Judgement, memory: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
     """What becomes of it in the store is said, and changes nothing else."""
-    said = memory.keep(judgement)
+    said = memory.save(judgement)
     if said and not is_quiet:
         shell.note(said)
     for warning in memory.warnings:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.judge.judge import Tools
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
     from evalgate.models.shards.shard import Shard
 
@@ -42,16 +42,16 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     add("--scheduler", metavar="ADDRESS", help="of the Dask cluster (default: one is started here)")
 
 
-def wanted(arguments: argparse.Namespace) -> Wanted:
+def wanted(arguments: argparse.Namespace) -> ParallelOptions:
     """What the flags ask for. Limits hold for one process: with them there is one."""
-    from evalgate.bootstrap.evaluation_pools import Wanted
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.errors import SettingError
 
     if arguments.scheduler is not None and arguments.engine != "dask":
         raise SettingError("--scheduler goes with --engine dask")
     is_limited = any(each.partition("=")[0].strip() in {"cpu", "memory"} for each in arguments.limit)
     count = 1 if is_limited and arguments.jobs is None else arguments.jobs
-    return Wanted(
+    return ParallelOptions(
         count,
         dask=arguments.engine == "dask",
         scheduler=arguments.scheduler,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.goldens.evaluation_export import Gathered
     from evalgate.cli.shell import Shell
-    from evalgate.reporting.dataset.metrics import Asked
+    from evalgate.reporting.dataset.metrics import MetricsRequest
 
 FORMS = {
     "jsonl": "a line for every turn that was judged",
@@ -50,11 +50,11 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.goldens.evaluation_export import gather
     from evalgate.bootstrap import export_files
     from evalgate.cli.store.store_flags import opened, period_of
-    from evalgate.reporting.dataset.metrics import Asked
+    from evalgate.reporting.dataset.metrics import MetricsRequest
     from evalgate.reporting.text.escaping import terminal
     from evalgate.reporting.text.wording import counted
 
-    asked = Asked(*period_of(arguments), arguments.suite)
+    asked = MetricsRequest(*period_of(arguments), arguments.suite)
     with opened(arguments, shell) as store:
         gathered = gather(store, suite=asked.suite, since=asked.since, until=asked.until)
     parts = _parts(arguments.form, gathered, asked)
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     return 0
 
 
-def _parts(form: str, gathered: Gathered, asked: Asked) -> Iterable[bytes]:
+def _parts(form: str, gathered: Gathered, asked: MetricsRequest) -> Iterable[bytes]:
     """What is written, piece by piece."""
     if form == "jsonl":
         from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from evalgate.application.history.history import Looked
+    from evalgate.application.history.history import HistoryView
     from evalgate.cli.shell import Shell
 
 EXAMPLES = """examples:
@@ -38,14 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Looks it up and prints it; trends are drawn on a terminal only."""
-    from evalgate.application.history.history import Asked, look
+    from evalgate.application.history.history import HistoryRequest, look
     from evalgate.cli.store.store_flags import opened, say_json
     from evalgate.errors import SettingError
     from evalgate.reporting.terminal.history_table import history_document
 
     if not 1 <= arguments.limit <= MOST:
         raise SettingError(f"--limit takes a number from 1 to {MOST:,}, not {arguments.limit:,}")
-    asked = Asked(
+    asked = HistoryRequest(
         *(arguments.suite, arguments.scenario, arguments.variant, arguments.dimension, arguments.branch),
         limit=arguments.limit,
     )
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     return 0
 
 
-def _say_runs(looked: Looked, dimension: str | None, shell: Shell) -> None:
+def _say_runs(looked: HistoryView, dimension: str | None, shell: Shell) -> None:
     from evalgate.reporting.terminal.history_table import runs_table, trend_lines
 
     shell.say(runs_table(looked.runs, shell.width, dimension=dimension))
@@ -70,7 +70,7 @@ def _say_runs(looked: Looked, dimension: str | None, shell: Shell) -> None:
             shell.say(line)
 
 
-def _say_scenarios(looked: Looked, shell: Shell, *, is_flaky: bool) -> None:
+def _say_scenarios(looked: HistoryView, shell: Shell, *, is_flaky: bool) -> None:
     from evalgate.reporting.terminal.history_table import scenarios_table
     from evalgate.reporting.text.wording import counted
 

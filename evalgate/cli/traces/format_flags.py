@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 AUTO, CUSTOM = "auto", "custom"
 
 
-class Chosen(NamedTuple):
+class FormatChoice(NamedTuple):
     """How traces are read; `suite` is the one of `--config`."""
 
     form: str | Custom
@@ -37,20 +37,20 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     add_plugins(parser)
 
 
-def chosen_format(arguments: argparse.Namespace, shell: Shell) -> Chosen:
+def chosen_format(arguments: argparse.Namespace, shell: Shell) -> FormatChoice:
     """What the flags say; raises SettingError where a suite is missing, or is one too many."""
     from evalgate.errors import SettingError
 
     if arguments.config is None:
         if arguments.format == CUSTOM:
             raise SettingError("--format custom needs --config SUITE: the suite's `custom` says how to read")
-        return Chosen(arguments.format)
+        return FormatChoice(arguments.format)
     suite = _suite(arguments, shell)
     if arguments.format not in (AUTO, CUSTOM):
-        return Chosen(arguments.format, suite)
+        return FormatChoice(arguments.format, suite)
     if suite.custom is None and arguments.format == CUSTOM:
         raise SettingError(f"suite `{suite.name}` has no `format: custom`")
-    return Chosen(suite.custom or suite.form, suite)
+    return FormatChoice(suite.custom or suite.form, suite)
 
 
 def _suite(arguments: argparse.Namespace, shell: Shell) -> Suite:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.cli.shell import Shell
-    from evalgate.cli.traces.format_flags import Chosen
+    from evalgate.cli.traces.format_flags import FormatChoice
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import Trace
 
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     return 2 if damaged else 0
 
 
-def _pricer(chosen: Chosen) -> Pricer:
+def _pricer(chosen: FormatChoice) -> Pricer:
     """A suite's own prices count here as in a run of it."""
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.bootstrap import shell_verbs, sources

@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 Check = Callable[["Trace"], Finding]
 
 
-class Settings(Closed):
+class EvaluatorSettings(Closed):
     """What every assertion may carry. Unknown fields, loose types and non-finite numbers are refused.
 
     `weight` is its share of the trial's score (>= 0), `required` makes its failure a hard fail,
@@ -43,7 +43,7 @@ class Settings(Closed):
     dimension: Dimension | None = None
 
 
-class Evaluator(Settings):
+class Evaluator(EvaluatorSettings):
     """Settings of one kind of check.
 
     `version` is a whole number from 1; it rises when the same trace could be judged otherwise.
@@ -53,7 +53,7 @@ class Evaluator(Settings):
 
     @abstractmethod
     def compile(self) -> Check:
-        """The check itself; raises FlawedError where a field can't be meant."""
+        """The check itself; raises FieldProblemError where a field can't be meant."""
 
     @abstractmethod
     def label(self) -> str:

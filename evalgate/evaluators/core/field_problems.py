@@ -20,7 +20,7 @@ MOST_TOLD = 100
 """Mistakes of one kind that are told one by one: a person mends those before reading on."""
 
 
-class Flaw(NamedTuple):
+class FieldProblem(NamedTuple):
     """One mistake; `path` leads from the parsed value to the place, through keys and indexes."""
 
     path: Path
@@ -28,12 +28,12 @@ class Flaw(NamedTuple):
     hint: str | None = None
 
 
-class FlawedError(ValueError):
+class FieldProblemError(ValueError):
     """Raised while settings are compiled, for a mistake in one field."""
 
     def __init__(self, field: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.flaw = Flaw((field,), message, hint)
+        self.flaw = FieldProblem((field,), message, hint)
 
 
 def suggest(word: object, known: Iterable[str]) -> str | None:
@@ -47,32 +47,34 @@ def suggest(word: object, known: Iterable[str]) -> str | None:
     return f"known: {', '.join(names)}" if len(names) <= 12 else None  # noqa: PLR2004  (what fits in a line)
 
 
-def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[Flaw]:
+def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[FieldProblem]:
     """A validation error of one of our models, told in our words."""
     model = full_model(model)
     details = error.errors(include_url=False)
     told = [_translate(detail, model) for detail in details[:MOST_TOLD]]
     left = len(details) - MOST_TOLD
-    return [*told, Flaw((), f"and {left:,} more mistakes in this file")] if left > 0 else told
+    return [*told, FieldProblem((), f"and {left:,} more mistakes in this file")] if left > 0 else told
 
 
-def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Flaw:
+def _translate(detail: ErrorDetails, model: type[BaseModel]) -> FieldProblem:
     steps, context = detail["loc"], detail.get("ctx", {})
     path, _ = _walk(model, steps)
     last = path[-1] if path else ""
     if detail["type"] == "extra_forbidden":
         around, owner = _walk(model, steps[:-1])
         hint = suggest(steps[-1], _keys(owner)) if owner else None
-        return Flaw((*around, steps[-1]), f"unknown key {show(steps[-1], 60)}", hint)
+        return FieldProblem((*around, steps[-1]), f"unknown key {show(steps[-1], 60)}", hint)
     if detail["type"] == "missing":
-        return Flaw(path[:-1], f"`{last}` is missing")
+        return FieldProblem(path[:-1], f"`{last}` is missing")
     key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_name(path)}`"
     if steps[-1:] == (A_NAME,):
         key = f"a name in `{path[-2]}`"
     if meant := _meant(detail["input"], context):
-        return Flaw(path, f"{key} can't be {_given(detail['input'])}", meant)
+        return FieldProblem(path, f"{key} can't be {_given(detail['input'])}", meant)
     hint = "quote it if it is text" if detail["type"] == "string_type" else None
-    return Flaw(path, f"{key} {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint)
+    return FieldProblem(
+        path, f"{key} {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint
+    )
 
 
 def _last_name(path: Path) -> str:

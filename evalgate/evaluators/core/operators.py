@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from evalgate.evaluators.core.field_problems import FlawedError, suggest
+from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.text.patterns import Pattern, PatternError
 from evalgate.measures.values.json_schemas import Schema, SchemaError
 from evalgate.measures.values.json_values import as_number, equal, kind, shorten, show
@@ -54,7 +54,7 @@ def sign(operator: str) -> str:
 
 
 def judge_for(operator: str, value: Any) -> Judge:
-    """The operator with its value checked. Raises FlawedError on `value`."""
+    """The operator with its value checked. Raises FieldProblemError on `value`."""
     return _MAKERS[operator](value)
 
 
@@ -63,7 +63,7 @@ def _ordered(operator: str) -> Callable[[Any], Judge]:
 
     def make(value: Any) -> Judge:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise FlawedError(
+            raise FieldProblemError(
                 "value", f"`{operator}` compares with a number, not {kind(value)} {show(value, 40)}"
             )
 
@@ -106,7 +106,7 @@ def _contains(value: Any) -> Judge:
 
 def _regex(value: Any) -> Judge:
     if not isinstance(value, str):
-        raise FlawedError("value", f"`regex` takes a pattern as text, not {kind(value)}")
+        raise FieldProblemError("value", f"`regex` takes a pattern as text, not {kind(value)}")
     pattern = compile_pattern(value, "value")
 
     def judge(actual: Any) -> str | None:
@@ -125,12 +125,12 @@ def compile_pattern(source: str, field: str) -> Pattern:
         return Pattern(source)
     except PatternError as error:
         place = f" (character {error.position})" if error.position else ""
-        raise FlawedError(field, f"{error}{place}: {show(source, 60)}") from None
+        raise FieldProblemError(field, f"{error}{place}: {show(source, 60)}") from None
 
 
 def _members(value: Any, operator: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FlawedError("value", f"`{operator}` takes a list, not {kind(value)} {show(value, 40)}")
+        raise FieldProblemError("value", f"`{operator}` takes a list, not {kind(value)} {show(value, 40)}")
     return value
 
 
@@ -155,16 +155,16 @@ def _not_in(value: Any) -> Judge:
 def _length(value: Any) -> Judge:
     bounds = value if isinstance(value, dict) else {"eq": value}
     if not bounds:
-        raise FlawedError(
+        raise FieldProblemError(
             "value", "`length` takes a number or bounds such as {gte: 1, lte: 3}, not an empty mapping"
         )
     known = {*_SIGNS, *ALIASES}
     for name in bounds:
         if name not in known:
-            raise FlawedError("value", f"`length` has no bound {show(name)}", suggest(name, known))
+            raise FieldProblemError("value", f"`length` has no bound {show(name)}", suggest(name, known))
     for limit in bounds.values():
         if isinstance(limit, bool) or not isinstance(limit, int | float):
-            raise FlawedError(
+            raise FieldProblemError(
                 "value", f"`length` compares with a number, not {kind(limit)} {show(limit, 40)}"
             )
     judges = [judge_for(canonical(name), limit) for name, limit in bounds.items()]
@@ -180,11 +180,11 @@ def _length(value: Any) -> Judge:
 
 def _matches_schema(value: Any) -> Judge:
     if not isinstance(value, dict | bool):
-        raise FlawedError("value", f"`matches_schema` takes a JSON Schema, not {kind(value)}")
+        raise FieldProblemError("value", f"`matches_schema` takes a JSON Schema, not {kind(value)}")
     try:
         schema = Schema(value)
     except SchemaError as error:
-        raise FlawedError("value", str(error)) from None
+        raise FieldProblemError("value", str(error)) from None
 
     def judge(actual: Any) -> str | None:
         difference = schema.first_difference(actual)
@@ -195,7 +195,7 @@ def _matches_schema(value: Any) -> Judge:
 
 def _exists(value: Any) -> Judge:
     if not isinstance(value, bool):
-        raise FlawedError("value", f"`exists` takes true or false, not {kind(value)} {show(value, 40)}")
+        raise FieldProblemError("value", f"`exists` takes true or false, not {kind(value)} {show(value, 40)}")
     expected = "something" if value else "nothing"
     return lambda actual: None if (actual is not None) is value else f"{show(actual)}, expected {expected}"
 

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from evalgate.declarations import refusal
 from evalgate.evaluators.core import groups
 from evalgate.evaluators.core.assertion import Assertion
-from evalgate.evaluators.core.evaluator import Settings
-from evalgate.evaluators.core.field_problems import MOST_TOLD, Flaw, FlawedError, Path, flaws_of, suggest
+from evalgate.evaluators.core.evaluator import EvaluatorSettings
+from evalgate.evaluators.core.field_problems import (
+    MOST_TOLD,
+    FieldProblem,
+    FieldProblemError,
+    Path,
+    flaws_of,
+    suggest,
+)
 from evalgate.evaluators.core.registry import KINDS, evaluator_class, known_kinds
 from evalgate.evaluators.core.shorthands import GROUPS, Canonical, ShorthandError, canonical
 from evalgate.measures.values.json_values import kind, show
@@ -27,19 +34,21 @@ class Parser:
     """Reads assertions; `flaws` collects what is wrong, `place` finds the line of a path."""
 
     def __init__(self, place: Callable[[Path], Location | None]) -> None:
-        self.flaws: list[Flaw] = []
+        self.flaws: list[FieldProblem] = []
         self._place = place
         self._is_required = False  # the assertion being read, or a group around it
 
     def assertions(self, raw: Any, path: Path) -> list[Assertion]:
         """A list of assertions at `path`; those with mistakes are left out and told in `flaws`."""
         if not isinstance(raw, list):
-            self.flaws.append(Flaw(path, f"a list of assertions is due here, not {kind(raw)}"))
+            self.flaws.append(FieldProblem(path, f"a list of assertions is due here, not {kind(raw)}"))
             return []
         parsed = []
         for index, each in enumerate(raw):
             if len(self.flaws) >= MOST_TOLD:
-                self.flaws.append(Flaw(path, f"and what is wrong with {len(raw) - index:,} more assertions"))
+                self.flaws.append(
+                    FieldProblem(path, f"and what is wrong with {len(raw) - index:,} more assertions")
+                )
                 break
             parsed.append(self.assertion(each, (*path, index)))
         return [each for each in parsed if each is not None]
@@ -50,7 +59,7 @@ class Parser:
 
     def _assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
         if depth > MAX_DEPTH:
-            self.flaws.append(Flaw(path, f"groups may be nested {MAX_DEPTH} deep"))
+            self.flaws.append(FieldProblem(path, f"groups may be nested {MAX_DEPTH} deep"))
             return None
         told = len(self.flaws)
         try:
@@ -85,17 +94,17 @@ class Parser:
             dimension=settings.dimension,
         )
 
-    def _settings(self, form: Canonical, path: Path) -> Settings | None:
+    def _settings(self, form: Canonical, path: Path) -> EvaluatorSettings | None:
         """The settings of the assertion itself, without a group's members."""
         kind_ = form.fields["type"]
         is_group = kind_ in GROUPS and kind_ in form.fields
-        model = Settings if is_group else evaluator_class(kind_) if isinstance(kind_, str) else None
+        model = EvaluatorSettings if is_group else evaluator_class(kind_) if isinstance(kind_, str) else None
         if model is None:
             is_form = kind_ in GROUPS
             hint = (
                 f"write it as a key: `{kind_}: ...`" if is_form else suggest(kind_, [*known_kinds(), *GROUPS])
             )
-            self._flaw(form, path, Flaw(("type",), f"unknown evaluator {show(kind_, 60)}", hint))
+            self._flaw(form, path, FieldProblem(("type",), f"unknown evaluator {show(kind_, 60)}", hint))
             return None
         fields = form.fields
         if is_group:
@@ -110,11 +119,11 @@ class Parser:
             self._flaw(
                 form,
                 path,
-                Flaw(("on_missing",), "what is required can't be skipped", "drop on_missing: skip"),
+                FieldProblem(("on_missing",), "what is required can't be skipped", "drop on_missing: skip"),
             )
         return settings
 
-    def _check(self, settings: Settings, form: Canonical, path: Path, depth: int) -> Check | None:
+    def _check(self, settings: EvaluatorSettings, form: Canonical, path: Path, depth: int) -> Check | None:
         if not _is_evaluator(settings):
             return self._group(form, path, depth)
         try:
@@ -123,7 +132,7 @@ class Parser:
             from evalgate.evaluators.core.plugin_evaluator import compiled
 
             return compiled(settings)
-        except FlawedError as error:
+        except FieldProblemError as error:
             self._flaw(form, path, error.flaw)
             return None
 
@@ -143,7 +152,7 @@ class Parser:
     def _when(self, form: Canonical, path: Path, depth: int) -> Check | None:
         condition = self._assertion(form.fields["when"], (*path, *form.written_at(("when",))), depth + 1)
         if "then" not in form.fields:
-            self._flaw(form, path, Flaw(("when",), "`when` needs `then`: what holds in that case"))
+            self._flaw(form, path, FieldProblem(("when",), "`when` needs `then`: what holds in that case"))
             return None
         members = self._members(form.fields["then"], (*path, *form.written_at(("then",))), depth)
         return groups.when(condition, members) if condition and members else None
@@ -151,7 +160,7 @@ class Parser:
     def _at_least(self, value: Any, at: Path, depth: int) -> Check | None:
         if not isinstance(value, dict) or set(value) != {"k", "of"}:
             self.flaws.append(
-                Flaw(at, "`at_least` takes exactly `k` and `of`", "for example {k: 2, of: [...]}")
+                FieldProblem(at, "`at_least` takes exactly `k` and `of`", "for example {k: 2, of: [...]}")
             )
             return None
         members = self._members(value["of"], (*at, "of"), depth)
@@ -160,7 +169,7 @@ class Parser:
             return None
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(members):
             self.flaws.append(
-                Flaw((*at, "k"), f"`k` is a whole number from 1 to {len(members)}, not {show(k)}")
+                FieldProblem((*at, "k"), f"`k` is a whole number from 1 to {len(members)}, not {show(k)}")
             )
             return None
         return groups.at_least(k, members)
@@ -168,7 +177,7 @@ class Parser:
     def _members(self, raw: Any, at: Path, depth: int) -> list[Assertion] | None:
         """The members of a group, or None where the list is wrong or empty or one of them is."""
         if not isinstance(raw, list) or not raw:
-            self.flaws.append(Flaw(at, "a list of at least one assertion is due here"))
+            self.flaws.append(FieldProblem(at, "a list of at least one assertion is due here"))
             return None
         members = [self._assertion(each, (*at, index), depth + 1) for index, each in enumerate(raw)]
         whole = [each for each in members if each is not None]
@@ -178,12 +187,12 @@ class Parser:
         for name in ("weight", "required", "dimension"):
             if name in form.fields:
                 message = f"a member of a group has no `{name}` of its own"
-                self._flaw(form, path, Flaw((name,), message, "give it to the group"))
+                self._flaw(form, path, FieldProblem((name,), message, "give it to the group"))
 
-    def _flaw(self, form: Canonical, path: Path, flaw: Flaw) -> None:
+    def _flaw(self, form: Canonical, path: Path, flaw: FieldProblem) -> None:
         self.flaws.append(flaw._replace(path=(*path, *form.written_at(flaw.path))))
 
 
-def _is_evaluator(settings: Settings) -> TypeGuard[Evaluator]:
+def _is_evaluator(settings: EvaluatorSettings) -> TypeGuard[Evaluator]:
     """Anything but the settings of a group; own evaluators have another base."""
-    return type(settings) is not Settings
+    return type(settings) is not EvaluatorSettings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import orjson
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.measures.values.json_values import shorten, show
 from evalgate.models.run.run import Outcome
 
@@ -23,18 +23,18 @@ MAX_EVIDENCE = 20_000
 
 
 def compiled(settings: Evaluator) -> Check:
-    """The check with its findings looked at. Raises FlawedError, also where compiling crashes."""
+    """The check with its findings looked at. Raises FieldProblemError, also where compiling crashes."""
     try:
         made: tuple[Any, Any] = settings.label(), settings.compile()
-    except FlawedError:
+    except FieldProblemError:
         raise
     except Exception as error:  # noqa: BLE001  (a stranger's code: whatever it raises is told)
-        raise FlawedError(
+        raise FieldProblemError(
             "type", f"own evaluator {show(settings.type)} fails on these settings ({type(error).__name__})"
         ) from None
     label, check = made
     if not isinstance(label, str) or not callable(check):
-        raise FlawedError("type", f"own evaluator {show(settings.type)} makes no label or no check")
+        raise FieldProblemError("type", f"own evaluator {show(settings.type)} makes no label or no check")
     return lambda trace: _looked_at(check, trace)
 
 

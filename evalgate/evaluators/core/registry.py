@@ -63,7 +63,7 @@ GOLDEN_VERSION = 1
 """It rises when the same trace could score otherwise beside the same golden."""
 
 
-class OwnKinds(Protocol):
+class PluginKinds(Protocol):
     """Evaluators that do not come with the gate."""
 
     def find(self, kind: str) -> type[Evaluator] | None:
@@ -73,11 +73,11 @@ class OwnKinds(Protocol):
         """The types that there are."""
 
 
-_own: list[OwnKinds] = []
+_own: list[PluginKinds] = []
 _named: dict[str, type[Evaluator]] = {}
 
 
-def use_own(kinds: OwnKinds) -> None:
+def use_own(kinds: PluginKinds) -> None:
     """From now on, in this process, a type that is not built in is looked for there."""
     _own[:] = [kinds]
     _named.clear()

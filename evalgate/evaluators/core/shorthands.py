@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.evaluators.core.field_problems import Flaw, Path, suggest
+from evalgate.evaluators.core.field_problems import FieldProblem, Path, suggest
 from evalgate.evaluators.core.operators import ALIASES, OPERATORS
 from evalgate.measures.values.json_values import kind, show
 
@@ -36,7 +36,7 @@ class ShorthandError(ValueError):
 
     def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.flaw = Flaw(path, message, hint)
+        self.flaw = FieldProblem(path, message, hint)
 
 
 def canonical(raw: Any) -> Canonical:

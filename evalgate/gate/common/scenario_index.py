@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Suite
 
 
-class Entries:
+class ScenarioIndex:
     """Looks up which entry of a suite judges an id; each entry is its scenario in every variant."""
 
     def __init__(self, suite: Suite) -> None:

@@ -26,7 +26,7 @@ from evalgate.models.run.run import NOT_EVALUATED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evalgate.models.comparison.comparison import ChangeKind, Standing
+    from evalgate.models.comparison.comparison import ChangeKind, ScenarioOutcome
     from evalgate.suite.policy import RegressionPolicy
 
 
@@ -34,14 +34,14 @@ class _Pair(NamedTuple):
     """A scenario on both sides, and the policy it is compared by."""
 
     key: ScenarioKey
-    before: Standing
-    now: Standing
+    before: ScenarioOutcome
+    now: ScenarioOutcome
     policy: RegressionPolicy
 
 
 def compare(
-    current: Mapping[ScenarioKey, Standing],
-    baseline: Mapping[ScenarioKey, Standing],
+    current: Mapping[ScenarioKey, ScenarioOutcome],
+    baseline: Mapping[ScenarioKey, ScenarioOutcome],
     policies: Mapping[str, RegressionPolicy],
 ) -> Comparison:
     """Changes of the current scenarios by key, in their order, and what only the baseline has, by key.
@@ -112,7 +112,7 @@ def _complete(change: Change, pair: _Pair) -> None:
         change.flags.append("flaky")
 
 
-def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change | Tested:
+def _judge(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> Change | Tested:
     """What the rule says, and what a test of the trials says where there are enough of them."""
     if before.verdict == now.verdict and before.score == now.score:
         return Change("unchanged", _verdicts(before, now))
@@ -128,13 +128,15 @@ def _judge(before: Standing, now: Standing, policy: RegressionPolicy) -> Change 
     return tested_scores(Change("improved" if delta > 0 else "regressed", words), before, now, policy)
 
 
-def _verdicts(before: Standing, now: Standing) -> str:
+def _verdicts(before: ScenarioOutcome, now: ScenarioOutcome) -> str:
     if before.verdict == now.verdict:
         return f"{spoken(now.verdict)} as before"
     return f"{spoken(before.verdict)} -> {spoken(now.verdict)}"
 
 
-def _flip(before: Standing, now: Standing, policy: RegressionPolicy, kind: ChangeKind) -> Change | Tested:
+def _flip(
+    before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy, kind: ChangeKind
+) -> Change | Tested:
     """Passing on one side only; where nothing was learned on a side, there is nothing to test."""
     if {before.verdict, now.verdict} & NOT_EVALUATED:
         return Change(kind, _verdicts(before, now))

@@ -12,11 +12,13 @@ from evalgate.gate.comparison.significance import DIGITS, likelihoods
 from evalgate.gate.comparison.trial_tests import flipped, paired
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.comparison import Standing
+    from evalgate.models.comparison.comparison import ScenarioOutcome
     from evalgate.suite.policy import RegressionPolicy
 
 
-def false_alarm(before: Standing, now: Standing, policy: RegressionPolicy, level: float) -> float:
+def false_alarm(
+    before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy, level: float
+) -> float:
     """Chance that the test of this scenario's flip gives p <= `level` where nothing changed.
 
     Exact, given how many trials passed on both sides together (with pairs: how many pairs changed): the

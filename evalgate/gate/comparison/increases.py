@@ -11,11 +11,11 @@ from evalgate.measures.numeric.means import DIGITS, mean_amount
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.comparison.comparison import Standing
+    from evalgate.models.comparison.comparison import ScenarioOutcome
     from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 
-def increases(before: Standing, now: Standing, policy: RegressionPolicy) -> list[str]:
+def increases(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> list[str]:
     """One entry a figure over its limit, like `cost +35% (limit +20%)`.
 
     Compared only where the policy sets a limit and every trial of both sides is known: unknown is not 0.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Location
-from evalgate.gate.common.scenario_index import Entries
+from evalgate.gate.common.scenario_index import ScenarioIndex
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.weakening import Weakening
 
@@ -27,7 +27,7 @@ def removed(
     keys = dict.fromkeys(gone)
     for suite in old.suites if old is not None else ():
         if suite.name in named:
-            keys |= dict.fromkeys(_unnamed(suite, Entries(named[suite.name])))
+            keys |= dict.fromkeys(_unnamed(suite, ScenarioIndex(named[suite.name])))
         else:
             keys |= {ScenarioKey(suite.name, "", None): None}
     paths = {suite.name: suite.path for suite in (*new.suites, *(old.suites if old is not None else ()))}
@@ -47,7 +47,7 @@ def removed(
     return found
 
 
-def _unnamed(suite: Suite, now: Entries) -> Iterator[ScenarioKey]:
+def _unnamed(suite: Suite, now: ScenarioIndex) -> Iterator[ScenarioKey]:
     """Scenarios that a suite names one by one and that belong to no entry any more."""
     for scenario in suite.scenarios:
         variant = scenario.variant.name if scenario.variant else None

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.comparison.scenario_outcome import standing
+from evalgate.gate.comparison.scenario_outcome import scenario_outcome
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.run_statistics import RunFigures, Summed
+from evalgate.models.run.run_statistics import RunStatistics, SuiteStatistics
 from evalgate.scoring.failed_checks import costliest, lost_checks
 from evalgate.scoring.run_statistics import figures_of, moves_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.comparison import Comparison, Standing
+    from evalgate.models.comparison.comparison import Comparison, ScenarioOutcome
     from evalgate.models.run.run import Run, SuiteResult
-    from evalgate.models.run.run_statistics import LostCheck
+    from evalgate.models.run.run_statistics import CostlyAssertion
 
 
-def figures_of_run(run: Run, comparison: Comparison | None) -> RunFigures:
+def figures_of_run(run: Run, comparison: Comparison | None) -> RunStatistics:
     """Figures with their moves, for which only scenarios count that stand on both sides.
 
     The comparison lets go of `now`: nothing else is made of it, and results are still to be written.
     """
-    before: Mapping[ScenarioKey, Standing] = comparison.before if comparison else {}
-    known: Mapping[ScenarioKey, Standing] = {}
+    before: Mapping[ScenarioKey, ScenarioOutcome] = comparison.before if comparison else {}
+    known: Mapping[ScenarioKey, ScenarioOutcome] = {}
     if comparison is not None:
         known, comparison.now = comparison.now, {}
     lost = [lost_checks(suite.name, suite.scenarios) for suite in run.suites]
@@ -34,27 +34,31 @@ def figures_of_run(run: Run, comparison: Comparison | None) -> RunFigures:
     }
     if len(suites) == 1:
         (only,) = suites.values()
-        return RunFigures(only, suites)
-    return RunFigures(
+        return RunStatistics(only, suites)
+    return RunStatistics(
         _summed(_standings(run.suites, known), before, costliest(check for each in lost for check in each)),
         suites,
     )
 
 
 def _summed(
-    standings: Iterator[Standing], before: Mapping[ScenarioKey, Standing], lost: Sequence[LostCheck]
-) -> Summed:
+    standings: Iterator[ScenarioOutcome],
+    before: Mapping[ScenarioKey, ScenarioOutcome],
+    lost: Sequence[CostlyAssertion],
+) -> SuiteStatistics:
     if not before:
-        return Summed(figures_of(standings), None, lost)
+        return SuiteStatistics(figures_of(standings), None, lost)
     now = list(standings)
     both = [found for found in now if found.key in before]
     figures, earlier = figures_of(now), [before[found.key] for found in both]
-    return Summed(figures, moves_of(earlier, both, figures if len(both) == len(now) else None), lost)
+    return SuiteStatistics(figures, moves_of(earlier, both, figures if len(both) == len(now) else None), lost)
 
 
-def _standings(suites: Sequence[SuiteResult], known: Mapping[ScenarioKey, Standing]) -> Iterator[Standing]:
+def _standings(
+    suites: Sequence[SuiteResult], known: Mapping[ScenarioKey, ScenarioOutcome]
+) -> Iterator[ScenarioOutcome]:
     """How the scenarios stand, out of the comparison where there was one."""
     for suite in suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            yield known.get(key) or standing(suite.name, scenario)
+            yield known.get(key) or scenario_outcome(suite.name, scenario)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast, get_args
 
-from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Verdict
 from evalgate.models.run.trials import columns, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.run.run import Run, ScenarioResult
 
 VERDICTS = frozenset(get_args(Verdict))
@@ -20,19 +20,21 @@ UNKNOWN: Verdict = "NOT_EVALUABLE"
 FIGURES = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 
 
-def standing(suite: str, scenario: ScenarioResult) -> Standing:
+def scenario_outcome(suite: str, scenario: ScenarioResult) -> ScenarioOutcome:
     """How a scenario of `suite` stands in the run at hand."""
     key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
     passed = [status == "passed" for status in statuses(trials)]
-    return Standing(key, scenario.verdict, scenario.score, passed, *columns(trials, FIGURES))
+    return ScenarioOutcome(key, scenario.verdict, scenario.score, passed, *columns(trials, FIGURES))
 
 
-def standings_of_run(run: Run) -> dict[ScenarioKey, Standing]:
+def outcomes_of_run(run: Run) -> dict[ScenarioKey, ScenarioOutcome]:
     """Every scenario of the run at hand."""
-    return _by_key(standing(suite.name, scenario) for suite in run.suites for scenario in suite.scenarios)
+    return _by_key(
+        scenario_outcome(suite.name, scenario) for suite in run.suites for scenario in suite.scenarios
+    )
 
 
-def standings_of(earlier: EarlierRun) -> dict[ScenarioKey, Standing]:
+def outcomes_of_baseline(earlier: BaselineRun) -> dict[ScenarioKey, ScenarioOutcome]:
     """Every scenario of an earlier run.
 
     A verdict that this version does not know counts as NOT_EVALUABLE: nothing was learned from it.
@@ -40,7 +42,7 @@ def standings_of(earlier: EarlierRun) -> dict[ScenarioKey, Standing]:
     of, starts = earlier.trials, earlier.starts
     known = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN for word in set(earlier.verdicts)}
     return {
-        key: Standing(
+        key: ScenarioOutcome(
             key,
             known[verdict],
             score,
@@ -57,5 +59,5 @@ def standings_of(earlier: EarlierRun) -> dict[ScenarioKey, Standing]:
     }
 
 
-def _by_key(standings: Iterable[Standing]) -> dict[ScenarioKey, Standing]:
+def _by_key(standings: Iterable[ScenarioOutcome]) -> dict[ScenarioKey, ScenarioOutcome]:
     return {found.key: found for found in standings}

@@ -24,7 +24,7 @@ from evalgate.records import dataclass, replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evalgate.models.comparison.comparison import Change, Standing
+    from evalgate.models.comparison.comparison import Change, ScenarioOutcome
     from evalgate.suite.policy import RegressionPolicy
 
 NOISE = "noise can't be told from change"
@@ -49,7 +49,9 @@ class Tested:
     corrected: float | None = None
 
 
-def tested_flip(change: Change, before: Standing, now: Standing, policy: RegressionPolicy) -> Change | Tested:
+def tested_flip(
+    change: Change, before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy
+) -> Change | Tested:
     """A scenario that passes on one side only: decided where too few trials can speak."""
     old, new = (sum(before.passed), len(before.passed)), (sum(now.passed), len(now.passed))
     if min(old[1], new[1]) < SEVERAL:
@@ -66,7 +68,7 @@ def tested_flip(change: Change, before: Standing, now: Standing, policy: Regress
 
 
 def tested_scores(
-    change: Change, before: Standing, now: Standing, policy: RegressionPolicy
+    change: Change, before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy
 ) -> Change | Tested:
     """A score that moved without a flip: decided where too few trials can speak."""
     old = [score for score in before.scores if score is not None]
@@ -131,7 +133,7 @@ def decided(found: Tested, families: Mapping[str, int]) -> Change:
     return undecided(change, advice(found.needed(level(found.policy, families))))
 
 
-def can_be_tested(before: Standing, now: Standing, policy: RegressionPolicy) -> bool:
+def can_be_tested(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> bool:
     """Whether there are trials enough on both sides for a test to speak."""
     if min(len(before.passed), len(now.passed)) < SEVERAL:
         return False
@@ -144,14 +146,16 @@ def paired(before: Sequence[int], now: Sequence[int]) -> list[tuple[int, int]]:
     return [(places[number], place) for place, number in enumerate(now) if number in places]
 
 
-def flipped(before: Standing, now: Standing, pairs: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def flipped(
+    before: ScenarioOutcome, now: ScenarioOutcome, pairs: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
     """Pairs that passed before only, and now only."""
     lost = sum(before.passed[old] and not now.passed[new] for old, new in pairs)
     won = sum(now.passed[new] and not before.passed[old] for old, new in pairs)
     return lost, won
 
 
-def _moves(before: Standing, now: Standing) -> list[float]:
+def _moves(before: ScenarioOutcome, now: ScenarioOutcome) -> list[float]:
     found = [(before.scores[old], now.scores[new]) for old, new in paired(before.trials, now.trials)]
     return [new - old for old, new in found if old is not None and new is not None]
 

@@ -68,22 +68,22 @@ _OF_SCORES: dict[CauseKind, str] = {
 }
 
 
-class Judged(NamedTuple):
+class ScoredVerdict(NamedTuple):
     """A verdict with its score."""
 
     verdict: Verdict
     score: float | None
 
 
-class Crossed(NamedTuple):
+class CrossScores(NamedTuple):
     """New recordings by old rules, old recordings by new rules; `lacking` says why one of them is None."""
 
-    now_by_old: Judged | None = None
-    before_by_new: Judged | None = None
+    now_by_old: ScoredVerdict | None = None
+    before_by_new: ScoredVerdict | None = None
     lacking: str = "the recordings could not be judged by the other rules"
 
 
-def cause_of(before: Judged, now: Judged, crossed: Crossed, least: float) -> Cause | None:
+def cause_of(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, least: float) -> Cause | None:
     """Who is to blame or to praise; None where nothing changed on the way.
 
     A verdict that rests on no evaluation says nothing about agent or rules. `least` is the smallest move of a
@@ -91,7 +91,7 @@ def cause_of(before: Judged, now: Judged, crossed: Crossed, least: float) -> Cau
     """
     if {before.verdict, now.verdict} & NOT_EVALUATED:
         return None
-    known = Crossed(_evaluated(crossed.now_by_old), _evaluated(crossed.before_by_new), crossed.lacking)
+    known = CrossScores(_evaluated(crossed.now_by_old), _evaluated(crossed.before_by_new), crossed.lacking)
     case = _passes(before), _passes(now)
     said = _CAUSES[case].get((_held(known.now_by_old, _passes), _held(known.before_by_new, _passes)))
     if said is None and case[0] == case[1]:
@@ -103,19 +103,19 @@ def cause_of(before: Judged, now: Judged, crossed: Crossed, least: float) -> Cau
     return Cause(kind, message, *found)
 
 
-def _evaluated(judged: Judged | None) -> Judged | None:
+def _evaluated(judged: ScoredVerdict | None) -> ScoredVerdict | None:
     return None if judged is None or judged.verdict in NOT_EVALUATED else judged
 
 
-def _passes(judged: Judged) -> bool:
+def _passes(judged: ScoredVerdict) -> bool:
     return judged.verdict == "PASS"
 
 
-def _held(judged: Judged | None, has: Callable[[Judged], bool]) -> bool | None:
+def _held(judged: ScoredVerdict | None, has: Callable[[ScoredVerdict], bool]) -> bool | None:
     return None if judged is None else has(judged)
 
 
-def _of_scores(before: Judged, now: Judged, crossed: Crossed, least: float) -> Said | None:
+def _of_scores(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, least: float) -> Said | None:
     """The same table for a score that moved by more than `least`: whether it is still where it was."""
     if before.score is None or now.score is None:
         return None
@@ -124,7 +124,7 @@ def _of_scores(before: Judged, now: Judged, crossed: Crossed, least: float) -> S
         return None
     fell = delta < 0
 
-    def is_above(judged: Judged) -> bool:
+    def is_above(judged: ScoredVerdict) -> bool:
         """Where it was or higher, for a score that fell; higher than it was for one that rose."""
         moved = round((judged.score or 0.0) - start, DIGITS)
         return moved >= -round(least, DIGITS) if fell else moved > round(least, DIGITS)

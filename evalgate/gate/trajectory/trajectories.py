@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.values.compact import Compactor
 from evalgate.measures.values.outputs import text_of
-from evalgate.models.comparison.trajectory import Course, CourseCall, Turn
+from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ LOOKED_AT = 20_000
 ANSWER, WORDS, RESPONSE, NAME = 300, 1_000, 16_000, 200
 
 
-def course_of(trace: Trace) -> Course:
+def course_of(trace: Trace) -> Trajectory:
     """What happened in a trace of this run. Secrets are taken out, as they are of a baseline's traces."""
     document = {
         "messages": trace.messages,
@@ -37,7 +37,7 @@ def course_of(trace: Trace) -> Course:
     return _course(document, _Cutter(redact_value))
 
 
-def course_of_document(document: Mapping[str, Any]) -> Course:
+def course_of_document(document: Mapping[str, Any]) -> Trajectory:
     """What happened in a trace that a baseline keeps; what is not of the expected shape is passed over."""
     return _course(document, _Cutter(lambda value: value))
 
@@ -56,12 +56,12 @@ class _Cutter:
         return self._last.value(self._clean(self._first.value(value)))
 
 
-def _course(document: Mapping[str, Any], cutter: _Cutter) -> Course:
+def _course(document: Mapping[str, Any], cutter: _Cutter) -> Trajectory:
     response, error = _mapping(document.get("response")), _mapping(document.get("error"))
     content = response.get("content")
     answer = cutter.text(content, RESPONSE) if isinstance(content, str) else None
     asked = [call for call in _records(document, "tool_calls") if call.get("requestor") != "user"]
-    return Course(
+    return Trajectory(
         [_call(call, cutter) for call in asked[:MOST_CALLS]],
         _turns(document, response.get("message_index"), cutter),
         answer,
@@ -71,11 +71,11 @@ def _course(document: Mapping[str, Any], cutter: _Cutter) -> Course:
     )
 
 
-def _call(call: Mapping[str, Any], cutter: _Cutter) -> CourseCall:
+def _call(call: Mapping[str, Any], cutter: _Cutter) -> TrajectoryCall:
     arguments = call.get("arguments")
     if arguments is None:
         arguments = call.get("arguments_raw")
-    return CourseCall(
+    return TrajectoryCall(
         _whole(call.get("turn")),
         cutter.text(_text(call.get("name")), NAME),
         cutter.value(arguments),

@@ -12,16 +12,16 @@ from evalgate.models.comparison.trajectory import (
     Behaviour,
     CallPlace,
     CallStep,
-    FirstDeparture,
-    Said,
+    FirstDivergence,
     Sides,
     Turn,
+    Utterance,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.trajectory import Course, CourseCall, Part
+    from evalgate.models.comparison.trajectory import TextPart, Trajectory, TrajectoryCall
 
 MOST_STEPS = 200
 MOST_CHANGES = 10
@@ -34,7 +34,7 @@ ARGUMENTS, SAID = 300, 300
 _SILENCE = Turn()
 
 
-def course_difference(before: Course, now: Course, trial_before: int, trial: int) -> Behaviour:
+def course_difference(before: Trajectory, now: Trajectory, trial_before: int, trial: int) -> Behaviour:
     """How the course of `trial` differs from that of the baseline's `trial_before`."""
     steps = list(_steps(before.calls, now.calls))
     said = list(_said(before, now))
@@ -53,7 +53,7 @@ def course_difference(before: Course, now: Course, trial_before: int, trial: int
     )
 
 
-def _steps(before: Sequence[CourseCall], now: Sequence[CourseCall]) -> Iterator[CallStep]:
+def _steps(before: Sequence[TrajectoryCall], now: Sequence[TrajectoryCall]) -> Iterator[CallStep]:
     pairs = align(
         [(call.name, call.arguments) for call in before], [(call.name, call.arguments) for call in now]
     )
@@ -68,11 +68,13 @@ def _steps(before: Sequence[CourseCall], now: Sequence[CourseCall]) -> Iterator[
             yield CallStep("added", new.name, *places, show(new.arguments, ARGUMENTS))
 
 
-def _place(call: CourseCall | None, at: int | None) -> CallPlace | None:
+def _place(call: TrajectoryCall | None, at: int | None) -> CallPlace | None:
     return None if call is None or at is None else CallPlace(call.turn, at + 1)
 
 
-def _pair(old: CourseCall, new: CourseCall, places: tuple[CallPlace | None, CallPlace | None]) -> CallStep:
+def _pair(
+    old: TrajectoryCall, new: TrajectoryCall, places: tuple[CallPlace | None, CallPlace | None]
+) -> CallStep:
     changes, left = differences(old.arguments, new.arguments, MOST_CHANGES)
     return CallStep(
         "changed" if changes else "same",
@@ -107,40 +109,40 @@ def _abridged(steps: Sequence[CallStep]) -> list[CallStep]:
     return [step for at, step in enumerate(steps) if at in told][:MOST_STEPS]
 
 
-def _said(before: Course, now: Course) -> Iterator[Said]:
+def _said(before: Trajectory, now: Trajectory) -> Iterator[Utterance]:
     for number in sorted(before.turns.keys() | now.turns.keys()):
         old, new = before.turns.get(number, _SILENCE), now.turns.get(number, _SILENCE)
         if old.user != new.user:
-            yield Said(number, "user", *excerpts(old.user, new.user, SAID))
+            yield Utterance(number, "user", *excerpts(old.user, new.user, SAID))
         if old.agent != new.agent:
-            yield Said(number, "agent", *excerpts(old.agent, new.agent, SAID))
+            yield Utterance(number, "agent", *excerpts(old.agent, new.agent, SAID))
 
 
-def _response(before: str | None, now: str | None) -> list[Part]:
+def _response(before: str | None, now: str | None) -> list[TextPart]:
     return [] if before == now else text_difference(before or "", now or "")
 
 
-def _first(steps: Sequence[CallStep], said: Sequence[Said]) -> FirstDeparture | None:
+def _first(steps: Sequence[CallStep], said: Sequence[Utterance]) -> FirstDivergence | None:
     """Where the agent acts, or is spoken to, otherwise: its words differ from recording to recording."""
-    found: list[tuple[int, int, FirstDeparture]] = []
+    found: list[tuple[int, int, FirstDivergence]] = []
     user = next((each for each in said if each.who == "user"), None)
     if user is not None:
-        found.append((user.turn, 0, FirstDeparture(user.turn, "user")))
+        found.append((user.turn, 0, FirstDivergence(user.turn, "user")))
     step = next(filter(_is_departure, steps), None)
     if step is not None:
         turn = min(place.turn for place in (step.before, step.now) if place is not None)
         places = step.before and step.before.call, step.now and step.now.call
-        found.append((turn, 1, FirstDeparture(turn, "calls", *places)))
+        found.append((turn, 1, FirstDivergence(turn, "calls", *places)))
     return min(found)[2] if found else None
 
 
 def _last(
-    before: Course, now: Course, said: Sequence[Said], response: Sequence[Part]
-) -> FirstDeparture | None:
+    before: Trajectory, now: Trajectory, said: Sequence[Utterance], response: Sequence[TextPart]
+) -> FirstDivergence | None:
     """Where nothing but the agent's words, or the end of the recording, is other."""
     if said:
-        return FirstDeparture(said[0].turn, "words")
+        return FirstDivergence(said[0].turn, "words")
     turn = min(max(before.turns, default=0), max(now.turns, default=0))
     if response:
-        return FirstDeparture(turn, "answer")
-    return FirstDeparture(turn, "end") if (before.status, before.error) != (now.status, now.error) else None
+        return FirstDivergence(turn, "answer")
+    return FirstDivergence(turn, "end") if (before.status, before.error) != (now.status, now.error) else None

@@ -11,29 +11,29 @@ from evalgate.models.run.trials import calls_in, column, statuses
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import EarlierRun, EarlierTrial
+    from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.comparison.comparison import Change, Comparison
-    from evalgate.models.comparison.trajectory import Behaviour, Course
+    from evalgate.models.comparison.trajectory import Behaviour, Trajectory
     from evalgate.models.run.run import Run, ScenarioResult, TrialResult
 
 
-class Beside(NamedTuple):
+class BaselineSide(NamedTuple):
     """A scenario that is not well: its change, its trials in the baseline and in this run, none empty."""
 
     key: ScenarioKey
     change: Change
-    earlier: Sequence[EarlierTrial]
+    earlier: Sequence[BaselineTrial]
     trials: Sequence[TrialResult]
 
 
 class TrialPair(NamedTuple):
     """A trial of the baseline and the one of this run that it is held against."""
 
-    earlier: EarlierTrial
+    earlier: BaselineTrial
     trial: TrialResult
 
 
-def not_well(comparison: Comparison, run: Run, before: EarlierRun) -> Iterator[Beside]:
+def not_well(comparison: Comparison, run: Run, before: BaselineRun) -> Iterator[BaselineSide]:
     """Scenarios that do not pass, or changed for the worse, and have trials on both sides."""
     for suite in run.suites:
         for scenario in suite.scenarios:
@@ -43,10 +43,10 @@ def not_well(comparison: Comparison, run: Run, before: EarlierRun) -> Iterator[B
                 continue
             earlier = before.trials_of(stored_key(key, before.places))
             if earlier:
-                yield Beside(key, change, earlier, scenario.trials)
+                yield BaselineSide(key, change, earlier, scenario.trials)
 
 
-def add_calls(comparison: Comparison, run: Run, before: EarlierRun) -> None:
+def add_calls(comparison: Comparison, run: Run, before: BaselineRun) -> None:
     """Lays the tool calls of a trial of the baseline beside those of the worst trial of this run."""
     for _, change, earlier, trials in not_well(comparison, run, before):
         worst = _worst(trials)
@@ -56,7 +56,7 @@ def add_calls(comparison: Comparison, run: Run, before: EarlierRun) -> None:
         change.calls = CallsCompared(alike.trial, list(alike.tool_calls), number, now)
 
 
-def pair_of(earlier: Sequence[EarlierTrial], trials: Sequence[TrialResult]) -> TrialPair:
+def pair_of(earlier: Sequence[BaselineTrial], trials: Sequence[TrialResult]) -> TrialPair:
     """The worst trial, and the passed one of the baseline with its number, else the first that passed."""
     worst = trials[_worst(trials)]
     return TrialPair(_alike(earlier, worst.trial), worst)
@@ -67,7 +67,7 @@ def _worst(trials: Sequence[TrialResult]) -> int:
     return ranks.index(min(ranks))
 
 
-def _alike(earlier: Sequence[EarlierTrial], number: int) -> EarlierTrial:
+def _alike(earlier: Sequence[BaselineTrial], number: int) -> BaselineTrial:
     passed = [trial for trial in earlier if trial.passed] or earlier
     return next((trial for trial in passed if trial.trial == number), passed[0])
 
@@ -77,7 +77,7 @@ def rank(status: str, score: float | None) -> tuple[bool, float]:
     return status == "passed", score or 0.0
 
 
-def behaviour_of(pair: TrialPair, before: Course, now: Course) -> Behaviour:
+def behaviour_of(pair: TrialPair, before: Trajectory, now: Trajectory) -> Behaviour:
     """How the two recordings of a pair differ, with the figures of both trials."""
     from evalgate.gate.trajectory.trajectory_diff import course_difference
     from evalgate.models.comparison.trajectory import FigureMoved

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Location
 from evalgate.gate.common.quarantine import covers
-from evalgate.gate.common.scenario_index import Entries
+from evalgate.gate.common.scenario_index import ScenarioIndex
 from evalgate.gate.weakening.weaker_checks import lost_checks
 from evalgate.gate.weakening.weaker_policy import eased
 from evalgate.measures.numeric.means import DIGITS
@@ -92,7 +92,7 @@ def _policies(old: Configuration, new: Configuration) -> list[Weakening]:
 
 def _of_suite(old: Suite, new: Suite, compared: Sequence[str]) -> Iterator[_Found]:
     """Every entry that judged an id, against the one that judges it now; each two of them once."""
-    before, now = Entries(old), Entries(new)
+    before, now = ScenarioIndex(old), ScenarioIndex(new)
     seen: set[tuple[int, int]] = set()
     for id_ in dict.fromkeys((*before.ids(), *compared)):
         mates = now.of(id_)

@@ -10,7 +10,7 @@ from evalgate.gate.weakening.strictness import Implies, Relation
 from evalgate.measures.values.json_values import equal
 
 if TYPE_CHECKING:
-    from evalgate.gate.weakening.requirements import Demand
+    from evalgate.gate.weakening.requirements import Requirement
 
 MOST_MEMBERS = 100
 """Members of a group, beyond which only equal ones are seen to be implied."""
@@ -64,7 +64,7 @@ class Loss(NamedTuple):
     is_other: bool
 
 
-def is_kept(old: Demand, new: Demand) -> bool:
+def is_kept(old: Requirement, new: Requirement) -> bool:
     """Whether all that passes the new check would have passed the old one."""
     if old == new:
         return True
@@ -73,7 +73,7 @@ def is_kept(old: Demand, new: Demand) -> bool:
     return not losses(old, new)
 
 
-def losses(old: Demand, new: Demand) -> list[Loss]:
+def losses(old: Requirement, new: Requirement) -> list[Loss]:
     """Where a check of the same type demands less, field by field."""
     if old.negate != new.negate:
         return [Loss("negate", old.negate, new.negate, is_other=True)]
@@ -91,7 +91,7 @@ def losses(old: Demand, new: Demand) -> list[Loss]:
     return [_as_written(loss, old, new) for loss in found]
 
 
-def _implies(old: Demand, name: str, weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
+def _implies(old: Requirement, name: str, weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
     if name == "sequence":
         return _sequence(weaker, stronger)
     if isinstance(weaker[name], Relation):
@@ -103,7 +103,7 @@ def _implies(old: Demand, name: str, weaker: dict[str, Any], stronger: dict[str,
     return order(weaker[name], stronger[name])
 
 
-def _comparable(demand: Demand) -> dict[str, Any]:
+def _comparable(demand: Requirement) -> dict[str, Any]:
     """The fields, those that say one thing together made one."""
     fields = dict(demand.fields)
     value = _OPERATORS.get(demand.type)
@@ -132,7 +132,7 @@ def _sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
     return orders.subsequence(new, old) if weaker["is_ordered"] else orders.bag_within(new, old)
 
 
-def _as_written(loss: Loss, old: Demand, new: Demand) -> Loss:
+def _as_written(loss: Loss, old: Requirement, new: Requirement) -> Loss:
     """A loss in the words of the suite."""
     if isinstance(loss.before, Relation):
         return loss._replace(
@@ -147,7 +147,7 @@ def _as_written(loss: Loss, old: Demand, new: Demand) -> Loss:
     return loss._replace(field=loss.field.removesuffix("_"))
 
 
-def _of_members(old: Demand, new: Demand) -> list[Loss]:
+def _of_members(old: Requirement, new: Requirement) -> list[Loss]:
     """A group: all_of must keep each member, any_of may not get a new way out."""
     whole = Loss(old.type, len(old.members), len(new.members), is_other=True)
     if old.condition != new.condition or not old.members or not new.members:
@@ -161,7 +161,7 @@ def _of_members(old: Demand, new: Demand) -> list[Loss]:
     return [whole._replace(field=f"members of {old.type}", is_other=not is_looser)]
 
 
-def _group_implies(weaker: Demand, stronger: Demand) -> bool:
+def _group_implies(weaker: Requirement, stronger: Requirement) -> bool:
     old, new = weaker.members, stronger.members
     if weaker.type in ("all_of", "when"):
         return all(_any_keeps(each, new) for each in old)
@@ -170,11 +170,11 @@ def _group_implies(weaker: Demand, stronger: Demand) -> bool:
     return old == new and weaker.fields["k"] <= stronger.fields["k"]
 
 
-def _any_keeps(member: Demand, among: tuple[Demand, ...]) -> bool:
+def _any_keeps(member: Requirement, among: tuple[Requirement, ...]) -> bool:
     return any(_keeps(member, each) for each in among)
 
 
-def _keeps(old: Demand, new: Demand) -> bool:
+def _keeps(old: Requirement, new: Requirement) -> bool:
     """As a member of a group, where nothing but the demand itself counts."""
     if old == new:
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.declarations import refusal
-from evalgate.evaluators.core.evaluator import Settings
+from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, canonical
 from evalgate.records import dataclass, field
@@ -16,7 +16,7 @@ _COMMON = frozenset({"type", *COMMON})
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class Requirement:
     """One check: `fields` are those of its type, members of a group lie in `members` and `condition`."""
 
     type: str
@@ -26,8 +26,8 @@ class Demand:
     is_skippable: bool = False
     negate: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
-    members: tuple[Demand, ...] = ()
-    condition: Demand | None = None
+    members: tuple[Requirement, ...] = ()
+    condition: Requirement | None = None
 
     @property
     def counts(self) -> bool:
@@ -35,13 +35,13 @@ class Demand:
         return self.required or self.weight > 0
 
 
-def demand_of(written: Any) -> Demand | None:
+def demand_of(written: Any) -> Requirement | None:
     """A check as a suite has it; None where this version does not know what it says."""
     try:
         form = canonical(written).fields
         kind = form["type"]
         is_group = kind in GROUPS and kind in form
-        model = Settings if is_group else evaluator_class(kind)
+        model = EvaluatorSettings if is_group else evaluator_class(kind)
         if model is None:
             return None
         own = {name: value for name, value in form.items() if name in _COMMON} if is_group else form
@@ -52,15 +52,15 @@ def demand_of(written: Any) -> Demand | None:
     fields = {name: value for name, value in plain.items() if name not in _COMMON}
     if kind == NO_CALL:
         fields["is_negative"] = fields[NO_CALL] is None and NO_CALL in form
-    condition: Demand | None = None
-    members: tuple[Demand, ...] = ()
+    condition: Requirement | None = None
+    members: tuple[Requirement, ...] = ()
     if is_group:
         condition, fields, listed = _group(kind, form)
         found = [demand_of(each) for each in listed]
         members = tuple(each for each in found if each is not None)
         if len(members) != len(found) or (kind == "when" and condition is None):
             return None
-    return Demand(
+    return Requirement(
         type=kind,
         name=settings.name,
         weight=settings.weight,
@@ -73,7 +73,7 @@ def demand_of(written: Any) -> Demand | None:
     )
 
 
-def _group(kind: str, form: dict[str, Any]) -> tuple[Demand | None, dict[str, Any], list[Any]]:
+def _group(kind: str, form: dict[str, Any]) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
     """A group's condition, its own fields, and its members as written."""
     if kind == "when":
         return demand_of(form["when"]), {}, list(form["then"])

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import canonical, judge_for
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
@@ -153,7 +153,7 @@ def _fits(old: Relation, value: Any) -> bool:
         return False
     try:
         return judge_for(old.operator, old.value)(value) is None
-    except (FlawedError, PatternFailedError):
+    except (FieldProblemError, PatternFailedError):
         return False
 
 

@@ -6,7 +6,7 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.weakening.implication import is_kept, losses
-from evalgate.gate.weakening.requirements import Demand, demand_of
+from evalgate.gate.weakening.requirements import Requirement, demand_of
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import show
 
@@ -21,7 +21,7 @@ MOST_COMPARED = 200
 """Checks of a scenario that are compared one with another; the rest by what they literally say."""
 
 
-class Lost(NamedTuple):
+class WeakenedCheck(NamedTuple):
     """One way in which a scenario's checks demand less; `now` is the check it is about, if it is left."""
 
     kind: WeakeningKind
@@ -33,7 +33,7 @@ class Lost(NamedTuple):
 
 class _Check(NamedTuple):
     assertion: Assertion
-    demand: Demand
+    demand: Requirement
 
 
 class _Pair(NamedTuple):
@@ -41,7 +41,7 @@ class _Pair(NamedTuple):
     new: _Check
 
 
-def lost_checks(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[Lost]:
+def lost_checks(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[WeakenedCheck]:
     """What the new checks demand less than the old ones, in the order of the old."""
     if _all_written(old, new):
         return
@@ -50,7 +50,7 @@ def lost_checks(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[
     for check in before:
         if check in alone:
             if check.demand.counts and not _stands_elsewhere(check, now):
-                yield Lost("check_removed", check.assertion, None, _said(check), None)
+                yield WeakenedCheck("check_removed", check.assertion, None, _said(check), None)
         else:
             yield from _of_pair(next(pair for pair in pairs if pair.old is check))
     yield from _lighter(pairs)
@@ -84,24 +84,24 @@ def _paired(old: Sequence[_Check], new: Sequence[_Check]) -> tuple[list[_Pair], 
     return pairs, alone
 
 
-def _is_equal(old: Demand, new: Demand) -> bool:
+def _is_equal(old: Requirement, new: Requirement) -> bool:
     return old == new
 
 
-def _is_kept_as_it_was(old: Demand, new: Demand) -> bool:
+def _is_kept_as_it_was(old: Requirement, new: Requirement) -> bool:
     return is_kept(old, new) and new.required >= old.required and new.weight >= old.weight
 
 
-def _has_its_name(old: Demand, new: Demand) -> bool:
+def _has_its_name(old: Requirement, new: Requirement) -> bool:
     return old.type == new.type and old.name is not None and old.name == new.name
 
 
-def _is_near(old: Demand, new: Demand) -> bool:
+def _is_near(old: Requirement, new: Requirement) -> bool:
     """The same check with a figure or a list changed."""
     return old.type == new.type and all(not loss.is_other for loss in losses(old, new))
 
 
-def _is_of_its_type(old: Demand, new: Demand) -> bool:
+def _is_of_its_type(old: Requirement, new: Requirement) -> bool:
     return old.type == new.type
 
 
@@ -114,25 +114,25 @@ def _stands_elsewhere(check: _Check, now: Sequence[_Check]) -> bool:
     )
 
 
-def _of_pair(pair: _Pair) -> Iterator[Lost]:
+def _of_pair(pair: _Pair) -> Iterator[WeakenedCheck]:
     old, new = pair.old.demand, pair.new.demand
     was, now = pair.old.assertion, pair.new.assertion
     if not old.counts:
         return
     found = losses(old, new)
     if any(loss.is_other for loss in found):
-        yield Lost("check_replaced", was, now, _said(pair.old), _said(pair.new))
+        yield WeakenedCheck("check_replaced", was, now, _said(pair.old), _said(pair.new))
     else:
         for loss in found:
             before, after = (f"{loss.field}: {show(value, SHOWN)}" for value in (loss.before, loss.after))
-            yield Lost("check_loosened", was, now, before, after)
+            yield WeakenedCheck("check_loosened", was, now, before, after)
     if old.required and not new.required:
-        yield Lost("check_optional", was, now, "required: true", "required: false")
+        yield WeakenedCheck("check_optional", was, now, "required: true", "required: false")
     if new.is_skippable and not old.is_skippable:
-        yield Lost("check_skippable", was, now, "on_missing: fail", "on_missing: skip")
+        yield WeakenedCheck("check_skippable", was, now, "on_missing: fail", "on_missing: skip")
 
 
-def _lighter(pairs: Sequence[_Pair]) -> Iterator[Lost]:
+def _lighter(pairs: Sequence[_Pair]) -> Iterator[WeakenedCheck]:
     """A weight that fell, also against the other checks: all halved together is no change."""
     before = fsum(pair.old.demand.weight for pair in pairs)
     now = fsum(pair.new.demand.weight for pair in pairs)
@@ -140,7 +140,7 @@ def _lighter(pairs: Sequence[_Pair]) -> Iterator[Lost]:
         old, new = pair.old.demand.weight, pair.new.demand.weight
         if new < old and round(_share(new, now), DIGITS) < round(_share(old, before), DIGITS):
             texts = f"weight: {old:g}", f"weight: {new:g}"
-            yield Lost("weight_lowered", pair.old.assertion, pair.new.assertion, *texts)
+            yield WeakenedCheck("weight_lowered", pair.old.assertion, pair.new.assertion, *texts)
 
 
 def _share(weight: float, total: float) -> float:

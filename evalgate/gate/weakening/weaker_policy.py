@@ -20,7 +20,7 @@ _CORRECTIONS = ("holm", "bh", "none")
 _INCREASES = ("cost", "latency", "tokens")
 
 
-class Eased(NamedTuple):
+class PolicyRelaxation(NamedTuple):
     """One demand of a policy that is weaker."""
 
     kind: WeakeningKind
@@ -28,11 +28,11 @@ class Eased(NamedTuple):
     after: str | None
 
 
-def eased(old: Policy, new: Policy) -> Iterator[Eased]:
+def eased(old: Policy, new: Policy) -> Iterator[PolicyRelaxation]:
     """What the new policy demands less."""
     for word in old.fail_on:
         if word not in new.fail_on and not _COVERS.get(word, set()) & set(new.fail_on):
-            yield Eased("fail_on_dropped", f"fail_on: {word}", None)
+            yield PolicyRelaxation("fail_on_dropped", f"fail_on: {word}", None)
     yield from _regression(old.regression, new.regression)
     if new.min_evaluated < old.min_evaluated:
         yield _moved("evidence_lowered", "min_evaluated", old.min_evaluated, new.min_evaluated)
@@ -44,7 +44,7 @@ def eased(old: Policy, new: Policy) -> Iterator[Eased]:
         yield _moved("warning_lowered", "on_weakening", old.on_weakening, new.on_weakening)
 
 
-def _regression(old: RegressionPolicy, new: RegressionPolicy) -> Iterator[Eased]:
+def _regression(old: RegressionPolicy, new: RegressionPolicy) -> Iterator[PolicyRelaxation]:
     kind: WeakeningKind = "tolerance_widened"
     if new.threshold > old.threshold:
         yield _moved(kind, "regression.threshold", old.threshold, new.threshold)
@@ -61,7 +61,7 @@ def _regression(old: RegressionPolicy, new: RegressionPolicy) -> Iterator[Eased]
             yield _moved(kind, f"regression.{name}.max_increase", before.max_increase, limit)
 
 
-def _freshness(old: FreshnessPolicy | None, new: FreshnessPolicy | None) -> Iterator[Eased]:
+def _freshness(old: FreshnessPolicy | None, new: FreshnessPolicy | None) -> Iterator[PolicyRelaxation]:
     if old is None:
         return
     kind: WeakeningKind = "freshness_loosened"
@@ -69,15 +69,15 @@ def _freshness(old: FreshnessPolicy | None, new: FreshnessPolicy | None) -> Iter
         yield _moved(kind, "freshness.require", "head", "any")
     for glob in old.watch:
         if new is None or glob not in new.watch:
-            yield Eased(kind, f"freshness.watch: {glob}", None)
+            yield PolicyRelaxation(kind, f"freshness.watch: {glob}", None)
     longest = timedelta.max if new is None else new.longest
     if old.longest < longest:
         yield _moved(kind, "freshness.max_age", old.max_age, new and new.max_age)
 
 
-def _moved(kind: WeakeningKind, name: str, before: Any, after: Any) -> Eased:
+def _moved(kind: WeakeningKind, name: str, before: Any, after: Any) -> PolicyRelaxation:
     told = [None if value is None else f"{name}: {_said(value)}" for value in (before, after)]
-    return Eased(kind, told[0] or name, told[1])
+    return PolicyRelaxation(kind, told[0] or name, told[1])
 
 
 def _said(value: Any) -> str:

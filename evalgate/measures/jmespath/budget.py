@@ -16,7 +16,7 @@ class QueryFailedError(ValueError):
     """The expression is fine, this input is not: a wrong type for a function, or too much work."""
 
 
-class Budget:
+class QueryBudget:
     """What is left of one search; every 16 characters of a long text count as an element."""
 
     __slots__ = ("_left", "_until")

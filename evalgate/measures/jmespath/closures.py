@@ -21,28 +21,28 @@ from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_boolean, is_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.measures.jmespath.budget import Budget
+    from evalgate.measures.jmespath.budget import QueryBudget
 
 Step = Callable[[Any], Any]
 Maker = Callable[["Compiler", Node], Step]
 
 
-class NotCovered(Exception):
+class UnsupportedExpression(Exception):
     """A tree that only the library's own interpreter knows how to walk."""
 
 
 class Compiler:
     """Compiles one tree; what it makes spends from `budget`, which must have begun."""
 
-    def __init__(self, budget: Budget, functions: Functions) -> None:
+    def __init__(self, budget: QueryBudget, functions: Functions) -> None:
         self.budget = budget
         self.functions = functions
 
     def step(self, node: Node) -> Step:
-        """What finds the value of the tree. Raises NotCovered."""
+        """What finds the value of the tree. Raises UnsupportedExpression."""
         make = _MAKERS.get(node["type"])
         if make is None:
-            raise NotCovered(node["type"])
+            raise UnsupportedExpression(node["type"])
         return make(self, node)
 
     def steps(self, node: Node) -> list[Step]:
@@ -73,7 +73,7 @@ def _same(_: Compiler, __: Node) -> Step:
 def _literal(_: Compiler, node: Node) -> Step:
     literal = node["value"]
     if not is_finite(literal):
-        raise NotCovered("a number that is not finite")
+        raise UnsupportedExpression("a number that is not finite")
     return lambda _: literal
 
 

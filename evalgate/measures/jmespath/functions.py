@@ -11,7 +11,7 @@ from evalgate.measures.jmespath.budget import finite
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.measures.jmespath.budget import Budget
+    from evalgate.measures.jmespath.budget import QueryBudget
 
     Step = Callable[[Any], Any]
 
@@ -26,7 +26,7 @@ _THOROUGH = frozenset({"contains", "join", "max", "min", "sort", "to_string"})
 class Functions(functions.Functions):
     """The library's functions, counted; a result that is no finite number raises QueryFailedError."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: QueryBudget) -> None:
         super().__init__()
         self._budget = budget
 
@@ -50,7 +50,7 @@ class Functions(functions.Functions):
 class _Expression:
     """`&expression`, under the name that the library knows it by."""
 
-    def __init__(self, step: Step, cost: int, budget: Budget) -> None:
+    def __init__(self, step: Step, cost: int, budget: QueryBudget) -> None:
         self.expression = step
         self.cost = cost
         self._budget = budget
@@ -73,7 +73,7 @@ def takes_expression(name: str, place: int) -> bool:
     return place < len(signature) and "expref" in signature[place]["types"]
 
 
-def calling(name: str, arguments: Sequence[Step], library: Functions, budget: Budget) -> Step:
+def calling(name: str, arguments: Sequence[Step], library: Functions, budget: QueryBudget) -> Step:
     """A call of the function with what its arguments find."""
     call = library.call_function
     shortcut = _SHORTCUTS.get(name)
@@ -82,7 +82,7 @@ def calling(name: str, arguments: Sequence[Step], library: Functions, budget: Bu
     return lambda value: call(name, [argument(value) for argument in arguments])
 
 
-def _length(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+def _length(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
     del budget
     (find,) = arguments
 
@@ -93,7 +93,7 @@ def _length(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget)
     return step
 
 
-def _contains(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+def _contains(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
     find_subject, find_wanted = arguments
     spend, spend_on_text = budget.spend, budget.spend_on_text
 
@@ -110,11 +110,11 @@ def _contains(arguments: Sequence[Step], call: Callable[..., Any], budget: Budge
     return step
 
 
-def _starts_with(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+def _starts_with(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
     return _with_end("starts_with", str.startswith, arguments, call, budget)
 
 
-def _ends_with(arguments: Sequence[Step], call: Callable[..., Any], budget: Budget) -> Step:
+def _ends_with(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
     return _with_end("ends_with", str.endswith, arguments, call, budget)
 
 
@@ -123,7 +123,7 @@ def _with_end(
     has_end: Callable[[str, str], bool],
     arguments: Sequence[Step],
     call: Callable[..., Any],
-    budget: Budget,
+    budget: QueryBudget,
 ) -> Step:
     find_text, find_end = arguments
     spend_on_text = budget.spend_on_text
@@ -138,7 +138,7 @@ def _with_end(
     return step
 
 
-_SHORTCUTS: dict[str, Callable[[Sequence[Step], Callable[..., Any], Budget], Step]] = {
+_SHORTCUTS: dict[str, Callable[[Sequence[Step], Callable[..., Any], QueryBudget], Step]] = {
     "length": _length,
     "contains": _contains,
     "starts_with": _starts_with,

@@ -10,14 +10,14 @@ from evalgate.measures.jmespath.budget import finite
 from evalgate.measures.jmespath.logic import equality
 
 if TYPE_CHECKING:
-    from evalgate.measures.jmespath.budget import Budget
+    from evalgate.measures.jmespath.budget import QueryBudget
     from evalgate.measures.jmespath.functions import Functions
 
 
 class Interpreter(visitor.TreeInterpreter):
     """Walks the tree of the expression again in every search; what it visits is spent from `budget`."""
 
-    def __init__(self, budget: Budget, functions: Functions) -> None:
+    def __init__(self, budget: QueryBudget, functions: Functions) -> None:
         super().__init__(visitor.Options(custom_functions=functions))
         self._budget = budget
         equals = equality(budget)

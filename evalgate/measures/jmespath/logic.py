@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.measures.jmespath.budget import Budget
+    from evalgate.measures.jmespath.budget import QueryBudget
 
     Step = Callable[[Any], Any]
     Compare = Callable[[Any, Any], Any]
@@ -28,7 +28,7 @@ def falsy(value: Any) -> bool:
     return not value and type(value) not in NUMBERS
 
 
-def equality(budget: Budget) -> Compare:
+def equality(budget: QueryBudget) -> Compare:
     """`==` of two values: true is not 1, false is not 0 (but within lists and objects they are)."""
 
     def equals(left: Any, right: Any) -> bool:
@@ -44,7 +44,7 @@ def equality(budget: Budget) -> Compare:
     return equals
 
 
-def equals_literal(find: Step, literal: Any, budget: Budget) -> Step:
+def equals_literal(find: Step, literal: Any, budget: QueryBudget) -> Step:
     """`==` with what the expression itself says."""
     if literal is None or isinstance(literal, bool):
         return lambda value: find(value) is literal
@@ -66,7 +66,7 @@ def field_equals_text(name: str, text: str) -> Step:
     return step
 
 
-def ordering(name: str, budget: Budget) -> Compare:
+def ordering(name: str, budget: QueryBudget) -> Compare:
     """`<` and its like: None where either is neither number nor text; a number and a text raise TypeError."""
     compare, spend_on_text = ORDERS[name], budget.spend_on_text
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import jmespath
 from jmespath import exceptions, functions
 
-from evalgate.measures.jmespath.budget import MAX_ELEMENTS, MAX_SECONDS, Budget, QueryFailedError
-from evalgate.measures.jmespath.closures import Compiler, NotCovered
+from evalgate.measures.jmespath.budget import MAX_ELEMENTS, MAX_SECONDS, QueryBudget, QueryFailedError
+from evalgate.measures.jmespath.closures import Compiler, UnsupportedExpression
 from evalgate.measures.jmespath.functions import Functions
 from evalgate.measures.jmespath.parse_tree import FIXED, SELECTIONS, Node, kinds, path_of, sees_root
 from evalgate.measures.values.json_values import show
@@ -60,7 +60,7 @@ class Query:
         self._needs_whole = sees_root(tree)
         self._may_multiply = bool(found & SELECTIONS)
         self._is_fixed = found <= FIXED
-        self._budget = Budget()
+        self._budget = QueryBudget()
         self._find = _compiled(tree, self._budget)
         self.path = path_of(tree)
 
@@ -99,11 +99,11 @@ def _walked(view: View, section: str, name: str, *rest: str) -> Any:
     return found
 
 
-def _compiled(tree: Node, budget: Budget) -> Callable[[Any], Any]:
+def _compiled(tree: Node, budget: QueryBudget) -> Callable[[Any], Any]:
     library = Functions(budget)
     try:
         return Compiler(budget, library).step(tree)
-    except NotCovered:
+    except UnsupportedExpression:
         from evalgate.measures.jmespath.interpreter import Interpreter
 
         interpreter = Interpreter(budget, library)

@@ -34,18 +34,18 @@ class HiddenText:
     pattern: Pattern
 
 
-class OwnSecrets:
+class ProjectSecrets:
     """The patterns and the field names of one project, or of several together."""
 
     def __init__(self, texts: Sequence[HiddenText] = (), fields: Sequence[str] = ()) -> None:
         self.texts, self.fields = tuple(texts), frozenset(name.casefold() for name in fields)
         self._named = NamedValues(self.fields)
 
-    def joined(self, other: OwnSecrets) -> OwnSecrets:
+    def joined(self, other: ProjectSecrets) -> ProjectSecrets:
         """All that either hides."""
-        return OwnSecrets((*self.texts, *other.texts), [*self.fields, *other.fields])
+        return ProjectSecrets((*self.texts, *other.texts), [*self.fields, *other.fields])
 
-    def has(self, other: OwnSecrets) -> bool:
+    def has(self, other: ProjectSecrets) -> bool:
         """Whether nothing of the other is new."""
         known = {(each.name, each.pattern.source) for each in self.texts}
         theirs = {(each.name, each.pattern.source) for each in other.texts}

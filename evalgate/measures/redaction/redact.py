@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.measures.redaction.exact_secrets import ExactSecrets
-    from evalgate.measures.redaction.project_secrets import OwnSecrets
+    from evalgate.measures.redaction.project_secrets import ProjectSecrets
 
 MAX_DEPTH = 64
 MOST_GLUED = 8
@@ -55,7 +55,7 @@ def hide(secrets: Iterable[str]) -> None:
     _forget()
 
 
-def hide_too(own: OwnSecrets) -> None:
+def hide_too(own: ProjectSecrets) -> None:
     """From now on this process redacts what a project asks for as well."""
     if _PLAIN.own is not None and _PLAIN.own.has(own):
         return
@@ -73,7 +73,7 @@ def _forget() -> None:
         forget()
 
 
-def also_hidden() -> OwnSecrets | None:
+def also_hidden() -> ProjectSecrets | None:
     """What projects asked for so far, for other processes to hide it too."""
     return _PLAIN.own
 
@@ -97,7 +97,7 @@ class Redactor:
 
     def __init__(self, exact: Iterable[str] = ()) -> None:
         self.exact = _exactly(exact)
-        self.own: OwnSecrets | None = None
+        self.own: ProjectSecrets | None = None
 
     def text(self, text: str) -> str:
         """The text without secrets; characters that nobody sees do not hide one."""

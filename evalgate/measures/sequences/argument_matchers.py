@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.argument_lookups import DEFAULT_TOLERANCE, MAX_DEPTH, is_plain
-from evalgate.measures.sequences.bipartite import Matching
+from evalgate.measures.sequences.bipartite import BipartiteMatching
 from evalgate.measures.sequences.repeats import hashable
 from evalgate.measures.text.patterns import Pattern, PatternError
 from evalgate.measures.values.json_values import equal, kind, shorten, show
@@ -267,7 +267,7 @@ def _without(actual: Sequence[Any], plain: Mapping[Hashable, int]) -> list[Any] 
 
 def _fit_in_any_order(values: Sequence[Any], matchers: Sequence[Matcher]) -> bool:
     places = range(len(values))
-    pairs = Matching(lambda _: places, lambda index, place: matchers[index](values[place]) is None)
+    pairs = BipartiteMatching(lambda _: places, lambda index, place: matchers[index](values[place]) is None)
     return all(pairs.add(index, index) for index in places)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sys import maxsize
 from typing import TYPE_CHECKING
 
-from evalgate.measures.work_budget import Effort
+from evalgate.measures.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-class Matching:
+class BipartiteMatching:
     """Pairs of a left and a right, grown by one left at a time along augmenting paths.
 
     What is matched once stays matched, though its partner may change; after every `add` the matching is as
@@ -38,14 +38,14 @@ class Matching:
         candidates: Callable[[int], Sequence[int]],
         accepts: Callable[[int, int], bool],
         room: Mapping[int, int] | None = None,
-        effort: Effort | None = None,
+        effort: WorkBudget | None = None,
     ) -> None:
         self.lefts_of: dict[int, dict[int, None]] = {}
         self.right_of: dict[int, int] = {}
         self._candidates = candidates
         self._accepts = accepts
         self._room = room
-        self._effort = Effort(maxsize) if effort is None else effort
+        self._effort = WorkBudget(maxsize) if effort is None else effort
         self._kind: dict[int, int] = {}
         self._next: dict[int, int] = {}  # by kind: candidates before it are full or refused, both for good
         self._dead: set[int] = set()

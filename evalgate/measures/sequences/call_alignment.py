@@ -15,14 +15,14 @@ MOST_CELLS = 250_000
 Key = tuple[str, "Hashable"]
 
 
-class Pair(NamedTuple):
+class CallPair(NamedTuple):
     """A call of each side by its place, counted from 0; None where a side has none."""
 
     before: int | None
     now: int | None
 
 
-def align(before: Sequence[tuple[str, Any]], now: Sequence[tuple[str, Any]]) -> list[Pair]:
+def align(before: Sequence[tuple[str, Any]], now: Sequence[tuple[str, Any]]) -> list[CallPair]:
     """Pairs in the order of both lists: as many of one name as can be, of these as many equal as can be.
 
     A call is its name and its arguments. What went is told before what came in its place.
@@ -32,9 +32,9 @@ def align(before: Sequence[tuple[str, Any]], now: Sequence[tuple[str, Any]]) -> 
     tail = _alike(old[head:][::-1], new[head:][::-1])
     ends = len(old) - tail, len(new) - tail
     return [
-        *(Pair(at, at) for at in range(head)),
+        *(CallPair(at, at) for at in range(head)),
         *_middle(old[head : ends[0]], new[head : ends[1]], head),
-        *(Pair(ends[0] + at, ends[1] + at) for at in range(tail)),
+        *(CallPair(ends[0] + at, ends[1] + at) for at in range(tail)),
     ]
 
 
@@ -49,15 +49,15 @@ def _alike(one: Sequence[Key], other: Sequence[Key]) -> int:
     )
 
 
-def _middle(old: Sequence[Key], new: Sequence[Key], start: int) -> list[Pair]:
+def _middle(old: Sequence[Key], new: Sequence[Key], start: int) -> list[CallPair]:
     found = _matched(old, new) if len(old) * len(new) <= MOST_CELLS else []
-    pairs: list[Pair] = []
+    pairs: list[CallPair] = []
     i = j = 0
     for at_old, at_new in [*found, (len(old), len(new))]:
-        pairs += [Pair(start + place, None) for place in range(i, at_old)]
-        pairs += [Pair(None, start + place) for place in range(j, at_new)]
+        pairs += [CallPair(start + place, None) for place in range(i, at_old)]
+        pairs += [CallPair(None, start + place) for place in range(j, at_new)]
         if at_old < len(old):
-            pairs.append(Pair(start + at_old, start + at_new))
+            pairs.append(CallPair(start + at_old, start + at_new))
         i, j = at_old + 1, at_new + 1
     return pairs
 

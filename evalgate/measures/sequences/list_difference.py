@@ -11,22 +11,22 @@ MOST_CELLS = 250_000
 """Pairs of names held against each other; lists that differ in more are told as replaced."""
 
 
-class Step(NamedTuple):
+class EditStep(NamedTuple):
     """A name that is in both lists, only in the first (gone) or only in the second (come)."""
 
     kind: Literal["kept", "gone", "come"]
     name: str
 
 
-def difference(before: Sequence[str], now: Sequence[str]) -> list[Step]:
+def difference(before: Sequence[str], now: Sequence[str]) -> list[EditStep]:
     """The fewest steps from one list to the other; what goes is told before what comes in its place."""
     head, tail = common_ends(before, now)
     old, new = before[head : len(before) - tail], now[head : len(now) - tail]
     middle = _replaced(old, new) if len(old) * len(new) > MOST_CELLS else _aligned(old, new)
     return [
-        *(Step("kept", name) for name in before[:head]),
+        *(EditStep("kept", name) for name in before[:head]),
         *middle,
-        *(Step("kept", name) for name in before[len(before) - tail :]),
+        *(EditStep("kept", name) for name in before[len(before) - tail :]),
     ]
 
 
@@ -44,24 +44,24 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     )
 
 
-def _replaced(old: Sequence[str], new: Sequence[str]) -> list[Step]:
-    return [*(Step("gone", name) for name in old), *(Step("come", name) for name in new)]
+def _replaced(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
+    return [*(EditStep("gone", name) for name in old), *(EditStep("come", name) for name in new)]
 
 
-def _aligned(old: Sequence[str], new: Sequence[str]) -> list[Step]:
+def _aligned(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
     """Along a longest common subsequence."""
     kept = _common_lengths(old, new)
-    steps: list[Step] = []
+    steps: list[EditStep] = []
     i = j = 0
     while i < len(old) and j < len(new):
         if old[i] == new[j]:
-            steps.append(Step("kept", old[i]))
+            steps.append(EditStep("kept", old[i]))
             i, j = i + 1, j + 1
         elif kept[i + 1][j] >= kept[i][j + 1]:
-            steps.append(Step("gone", old[i]))
+            steps.append(EditStep("gone", old[i]))
             i += 1
         else:
-            steps.append(Step("come", new[j]))
+            steps.append(EditStep("come", new[j]))
             j += 1
     return [*steps, *_replaced(old[i:], new[j:])]
 

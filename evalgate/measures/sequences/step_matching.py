@@ -9,13 +9,13 @@ from itertools import groupby, repeat, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from evalgate.measures.sequences.bipartite import Matching
+from evalgate.measures.sequences.bipartite import BipartiteMatching
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.measures.work_budget import Effort
+    from evalgate.measures.work_budget import WorkBudget
 
 MAX_CELLS = 100_000
 """Steps times calls up to which the printed alignment is the best one; beyond it the first that is found."""
@@ -29,7 +29,7 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StepPlan:
     """Slots in the order they are listed; `segments` are their numbers, those of one segment in any order."""
 
     slots: Sequence[Slot]
@@ -48,7 +48,7 @@ class Calls(Protocol):
         """How many there are."""
 
     @property
-    def effort(self) -> Effort:
+    def effort(self) -> WorkBudget:
         """The work that may still be done on them."""
 
     def candidates(self, kind: int) -> Sequence[int]:
@@ -70,7 +70,7 @@ class Alignment:
     extra: list[int] = field(default_factory=list)
 
 
-def fits_exactly(plan: Plan, calls: Calls) -> bool:
+def fits_exactly(plan: StepPlan, calls: Calls) -> bool:
     """The same calls in the same order and number; what is optional may be left out."""
     least = len(plan.required(range(len(plan.slots))))
     if not least <= calls.count <= len(plan.slots):
@@ -83,7 +83,7 @@ def fits_exactly(plan: Plan, calls: Calls) -> bool:
     return calls.count in reached
 
 
-def _ends(plan: Plan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
+def _ends(plan: StepPlan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
     """Where a segment can end whose calls, all of them, stand for its slots and for each required one."""
     required = plan.required(segment)
     if not required:
@@ -106,10 +106,10 @@ def _ends(plan: Plan, segment: Sequence[int], calls: Calls, start: int) -> Itera
 class _Group:
     """Slots that calls, added one by one, are to fill: slots of one kind are one, with room for several."""
 
-    def __init__(self, plan: Plan, slots: Sequence[int], calls: Calls) -> None:
+    def __init__(self, plan: StepPlan, slots: Sequence[int], calls: Calls) -> None:
         self.room = Counter(plan.slots[slot].kind for slot in slots)
         self._wanting: dict[int, Sequence[int]] = {}
-        self._pairs = Matching(
+        self._pairs = BipartiteMatching(
             self._wanting.__getitem__, lambda at, kind: calls.accepts(kind, at), self.room, calls.effort
         )
 
@@ -132,7 +132,7 @@ def _arrivals(group: _Group, calls: Calls, start: int) -> Iterator[tuple[int, li
         yield at, [kind for _, kind in kinds]
 
 
-def _add(pairs: Matching, plan: Plan, slots: Sequence[int]) -> bool:
+def _add(pairs: BipartiteMatching, plan: StepPlan, slots: Sequence[int]) -> bool:
     """Finds places, the required slots first, for what is matched stays so; False where one has none."""
     found = [pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(slots)]
     for slot in slots:
@@ -141,7 +141,7 @@ def _add(pairs: Matching, plan: Plan, slots: Sequence[int]) -> bool:
     return all(found)
 
 
-def fits_in_order(plan: Plan, calls: Calls) -> bool:
+def fits_in_order(plan: StepPlan, calls: Calls) -> bool:
     """The required slots as a subsequence: the earliest end of each segment leaves most to the next."""
     position: int | None = 0
     for segment in plan.segments:
@@ -165,7 +165,7 @@ def _first(kind: int, calls: Calls, start: int) -> int | None:
     return None
 
 
-def _group_end(plan: Plan, required: Sequence[int], calls: Calls, start: int) -> int | None:
+def _group_end(plan: StepPlan, required: Sequence[int], calls: Calls, start: int) -> int | None:
     """The first position by which every slot of a group can have a call of its own."""
     group = _Group(plan, required, calls)
     for at, kinds in _arrivals(group, calls, start):
@@ -180,7 +180,7 @@ def _from(places: Sequence[int], start: int) -> Iterator[int]:
     return (places[index] for index in range(bisect_left(places, start), len(places)))
 
 
-def fits_as_bag(plan: Plan, calls: Calls, *, closed: bool) -> bool:
+def fits_as_bag(plan: StepPlan, calls: Calls, *, closed: bool) -> bool:
     """Each required slot has a call of its own, wherever it stands; `closed`: and each call has a slot."""
     pairs, everything = _anywhere(calls), range(len(plan.slots))
     if not closed:
@@ -188,23 +188,23 @@ def fits_as_bag(plan: Plan, calls: Calls, *, closed: bool) -> bool:
     return _add(pairs, plan, everything) and len(pairs) == calls.count
 
 
-def _anywhere(calls: Calls) -> Matching:
+def _anywhere(calls: Calls) -> BipartiteMatching:
     """Slots, to be added one by one, and the calls of the whole trace."""
-    return Matching(calls.candidates, calls.accepts, effort=calls.effort)
+    return BipartiteMatching(calls.candidates, calls.accepts, effort=calls.effort)
 
 
-def align_bag(plan: Plan, calls: Calls) -> Alignment:
+def align_bag(plan: StepPlan, calls: Calls) -> Alignment:
     """As many pairs as there can be, wherever the calls stand."""
     return _aligned(plan, _bag(plan, calls), range(len(plan.slots)), calls.count, ordered=False)
 
 
-def _bag(plan: Plan, calls: Calls) -> dict[int, int]:
+def _bag(plan: StepPlan, calls: Calls) -> dict[int, int]:
     pairs = _anywhere(calls)
     _add(pairs, plan, range(len(plan.slots)))
     return pairs.right_of
 
 
-def align_in_order(plan: Plan, calls: Calls) -> Alignment:
+def align_in_order(plan: StepPlan, calls: Calls) -> Alignment:
     """As many pairs in order as there can be, so that least is called missing."""
     order = list(range(len(plan.slots)))
     if len(plan.segments) < len(order):
@@ -217,7 +217,7 @@ def align_in_order(plan: Plan, calls: Calls) -> Alignment:
     return _aligned(plan, _pairs_in_order(plan, order, calls), order, calls.count, ordered=True)
 
 
-def _pairs_in_order(plan: Plan, order: Sequence[int], calls: Calls) -> dict[int, int]:
+def _pairs_in_order(plan: StepPlan, order: Sequence[int], calls: Calls) -> dict[int, int]:
     """Equal ends first, which no best alignment contradicts; then the best of what lies between."""
 
     def same(index: int, at: int) -> bool:
@@ -237,7 +237,7 @@ def _pairs_in_order(plan: Plan, order: Sequence[int], calls: Calls) -> dict[int,
     return pairs | find(plan, middle, calls, places)
 
 
-def _best(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
+def _best(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
     """A longest common subsequence in which a required slot outweighs all optional ones."""
     gains = [1 if plan.slots[slot].optional else len(order) + 1 for slot in order]
     fitting = {kind: _within(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}}
@@ -267,7 +267,7 @@ def _within(places: range, kind: int, calls: Calls) -> set[int]:
     return {at for at in near if calls.accepts(kind, at)}
 
 
-def _greedy(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
+def _greedy(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
     """The first call that fits each time; what is not found is passed over."""
     pairs, position = {}, places.start
     for slot in plan.required(order):
@@ -279,7 +279,7 @@ def _greedy(plan: Plan, order: Sequence[int], calls: Calls, places: range) -> di
 
 
 def _aligned(
-    plan: Plan, pairs: dict[int, int], order: Sequence[int], count: int, *, ordered: bool
+    plan: StepPlan, pairs: dict[int, int], order: Sequence[int], count: int, *, ordered: bool
 ) -> Alignment:
     """Rows in the order of the slots, calls that nothing expected where they stand or at the end."""
     taken = set(pairs.values())

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 
 from evalgate.measures.sequences.list_difference import MOST_CELLS, common_ends, difference
-from evalgate.models.comparison.trajectory import Part
+from evalgate.models.comparison.trajectory import TextPart
 
 _WORDS = re.compile(r"\s+|[^\s]+")
 LEAST_KEPT = 0.3
@@ -15,7 +15,7 @@ FEW_WORDS = 2
 _SENTENCES = re.compile(r"[^.!?\n]*(?:[.!?\n]+\s*|$)")
 
 
-def text_difference(before: str, now: str) -> list[Part]:
+def text_difference(before: str, now: str) -> list[TextPart]:
     """Parts in order; without the gone ones they are `now`, without those that came `before`.
 
     Texts that have little in common are told as one replaced by the other: pieces would be hard to read.
@@ -26,7 +26,7 @@ def text_difference(before: str, now: str) -> list[Part]:
         old, new = _sentences(before), _sentences(now)
     steps = difference(old, new)
     parts = [
-        Part(kind, "".join(step.name for step in run))
+        TextPart(kind, "".join(step.name for step in run))
         for kind, run in groupby(steps, key=lambda step: step.kind)
     ]
     joined = _joined(parts)
@@ -38,9 +38,9 @@ def _sentences(text: str) -> list[str]:
     return [found for found in _SENTENCES.findall(text) if found]
 
 
-def _joined(parts: list[Part]) -> list[Part]:
+def _joined(parts: list[TextPart]) -> list[TextPart]:
     """Changes with no more than a word or two between them are one: `a b` -> `c d` and not word by word."""
-    joined: list[Part] = []
+    joined: list[TextPart] = []
     gone = come = ""
     for index, (kind, text) in enumerate(parts):
         is_between = bool(gone and come) and index + 1 < len(parts)
@@ -53,9 +53,9 @@ def _joined(parts: list[Part]) -> list[Part]:
         else:
             joined += _flushed(gone, come)
             gone = come = ""
-            joined.append(Part("kept", text))
+            joined.append(TextPart("kept", text))
     return [*joined, *_flushed(gone, come)]
 
 
-def _flushed(gone: str, come: str) -> list[Part]:
-    return [part for part in (Part("gone", gone), Part("come", come)) if part.text]
+def _flushed(gone: str, come: str) -> list[TextPart]:
+    return [part for part in (TextPart("gone", gone), TextPart("come", come)) if part.text]

@@ -21,30 +21,30 @@ MAX_CELLS = 250_000
 _PAIR, _MISSING, _EXTRA = range(3)
 
 
-class Step(NamedTuple):
+class TurnStep(NamedTuple):
     """A turn of the golden conversation and its counterpart, by number from 0; None where there is none."""
 
     golden: int | None
     actual: int | None
 
 
-def align(golden: Sequence[str | None], actual: Sequence[str | None]) -> list[Step]:
+def align(golden: Sequence[str | None], actual: Sequence[str | None]) -> list[TurnStep]:
     """Every turn of both, in order, by what the user says in it. Raises TooLongError.
 
     What is not known is as likely one turn as another.
 
     >>> align(["hello", "refund please"], ["refund, please"])
-    [Step(golden=0, actual=None), Step(golden=1, actual=0)]
+    [TurnStep(golden=0, actual=None), TurnStep(golden=1, actual=0)]
     """
     if len(golden) * len(actual) > MAX_CELLS:
         raise TooLongError(f"{len(golden):,} by {len(actual):,} turns are too many to align")
     ours, theirs = _word_sets(golden), _word_sets(actual)
     moves = _moves(ours, theirs)
-    steps, row, column = list[Step](), 0, 0
+    steps, row, column = list[TurnStep](), 0, 0
     while row < len(ours) or column < len(theirs):
         move = moves[row][column]
         paired = move == _PAIR
-        steps.append(Step(row if move != _EXTRA else None, column if move != _MISSING else None))
+        steps.append(TurnStep(row if move != _EXTRA else None, column if move != _MISSING else None))
         row += paired or move == _MISSING
         column += paired or move == _EXTRA
     return steps

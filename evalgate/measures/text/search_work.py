@@ -24,18 +24,18 @@ _REPEATED = frozenset({"literal", "any", "end"})
 """What a quantifier may stand behind."""
 
 
-class Part(NamedTuple):
+class PatternPart(NamedTuple):
     """A part of a pattern, repeated from `least` to `most` times, `most` None for as often as there is text.
 
     `branches` are those of a group; one character has none.
     """
 
-    branches: Sequence[Sequence[Part]] = ()
+    branches: Sequence[Sequence[PatternPart]] = ()
     least: int = 1
     most: int | None = 1
 
 
-_ONE = Part()
+_ONE = PatternPart()
 """One character, or a place between two: what most parts are."""
 
 
@@ -52,7 +52,7 @@ def free_length(pieces: Sequence[Token] | None) -> int:
     return next((each for each in LENGTHS if each * work_and_ways(branches, each)[0] <= MAX_STEPS), 0)
 
 
-def work_and_ways(branches: Sequence[Sequence[Part]], length: int) -> tuple[int, int]:
+def work_and_ways(branches: Sequence[Sequence[PatternPart]], length: int) -> tuple[int, int]:
     """Steps at one place of a text over all the ways to match there, and how many ways there are.
 
     Stops counting where there are too many.
@@ -74,7 +74,7 @@ def work_and_ways(branches: Sequence[Sequence[Part]], length: int) -> tuple[int,
     return work, ways
 
 
-def _of(part: Part, length: int) -> tuple[int, int]:
+def _of(part: PatternPart, length: int) -> tuple[int, int]:
     """The same of one part."""
     if part.branches:
         work, ways = work_and_ways(part.branches, length)
@@ -83,11 +83,11 @@ def _of(part: Part, length: int) -> tuple[int, int]:
     return max(most, 1), max(most - part.least, 0) + 1
 
 
-def parsed(pieces: Sequence[Token] | None) -> list[list[Part]]:
+def parsed(pieces: Sequence[Token] | None) -> list[list[PatternPart]]:
     """The branches of the pattern; raises UnknownWorkError."""
     if pieces is None:
         raise UnknownWorkError
-    groups: list[list[list[Part]]] = [[[]]]
+    groups: list[list[list[PatternPart]]] = [[[]]]
     before = ""
     for kind, text in pieces:
         if kind == "group":
@@ -98,7 +98,7 @@ def parsed(pieces: Sequence[Token] | None) -> list[list[Part]]:
             closed = groups.pop()
             if not groups:
                 raise UnknownWorkError
-            groups[-1][-1].append(Part(closed))
+            groups[-1][-1].append(PatternPart(closed))
         elif kind == "quantifier":
             _repeat(groups[-1][-1], before, text)
         else:
@@ -111,12 +111,12 @@ def parsed(pieces: Sequence[Token] | None) -> list[list[Part]]:
     return groups[0]
 
 
-def _repeat(branch: list[Part], before: str, quantifier: str) -> None:
+def _repeat(branch: list[PatternPart], before: str, quantifier: str) -> None:
     """Repeats the last part; of a group only `?` is known, for more would multiply its ways."""
     least, most = _bounds(quantifier)
     if before not in _REPEATED or (branch[-1].branches and (least > 1 or most != 1)):
         raise UnknownWorkError
-    branch[-1] = Part(branch[-1].branches, least, most)
+    branch[-1] = PatternPart(branch[-1].branches, least, most)
 
 
 def _bounds(quantifier: str) -> tuple[int, int | None]:

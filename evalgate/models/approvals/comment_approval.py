@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
+class CommentApproval:
     """One `/evalgate approve`. `scenario` is None for all that failed; `until` is the last day.
 
     `report` is the results document that the person had before them: it says what failed, and how badly.

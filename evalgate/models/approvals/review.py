@@ -29,7 +29,7 @@ class ReviewedChange(NamedTuple):
     is_open: bool
 
 
-class Makers(NamedTuple):
+class Contributors(NamedTuple):
     """Who wrote or committed the commits of a change; `unknown` names one whose maker can't be told."""
 
     known: frozenset[int]
@@ -51,7 +51,7 @@ class LeftReport(NamedTuple):
     made_at: datetime
 
 
-class Remark(NamedTuple):
+class PullRequestComment(NamedTuple):
     """A comment of a pull request. `author` is None where the account is gone."""
 
     id: int

@@ -13,15 +13,19 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import PricingDoc, ResultsDoc, SummaryDoc
     from evalgate.models.results.results_approvals import ApprovalDoc
-    from evalgate.models.results.standings import ScenarioColumns, StandingsDoc, SuiteStandings
-    from evalgate.models.results.standings import TrialColumns as TrialColumnsDoc
+    from evalgate.models.results.standings import (
+        ScenarioColumns,
+        StandingsDoc,
+        SuiteStandings,
+        TrialColumnsDoc,
+    )
 
 T = TypeVar("T")
 Place = tuple[str, int | None, int | None]
 """Path, line and record: where a recording was read, which is what a baseline knows it by."""
 
 
-class EarlierTrial(NamedTuple):
+class BaselineTrial(NamedTuple):
     """One trial, without its checks."""
 
     trial: int
@@ -52,7 +56,7 @@ class TrialColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierRun:
+class BaselineRun:
     """The run. `keys`, `verdicts` and `scores` hold one entry a scenario, `starts` where its trials begin.
 
     `places` finds the entry of a scenario, the last one where several have one key.
@@ -75,14 +79,14 @@ class EarlierRun:
     fingerprint: str = ""
     document: ResultsDoc | None = None
 
-    def trials_of(self, key: ScenarioKey) -> Sequence[EarlierTrial]:
+    def trials_of(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
         """The trials of a scenario, none where there is no such scenario."""
         place = self.places.get(key)
         if place is None:
             return ()
         of = self.trials
         return [
-            EarlierTrial(
+            BaselineTrial(
                 *(of.numbers[at], of.passed[at], of.scores[at], of.costs[at], of.latencies[at]),
                 *(of.tokens[at], of.calls[at], (of.paths[at], of.lines[at], of.records[at])),
             )
@@ -94,13 +98,13 @@ class EarlierRun:
         return frozenset(self.keys[place] for place in self.unread)
 
 
-def earlier_run(
+def build_baseline_run(
     standings: StandingsDoc, document: ResultsDoc | None = None, fingerprint: str = ""
-) -> EarlierRun:
+) -> BaselineRun:
     """The run of standings that were checked; `document` are the results they were made of."""
     texts, scenarios = standings["texts"], standings["scenarios"]
     keys = _keys(standings["suites"], scenarios)
-    return EarlierRun(
+    return BaselineRun(
         *(standings["created_at"], standings["commit"], standings["summary"], standings["approvals"]),
         standings["suites"],
         keys,

@@ -32,7 +32,7 @@ class ScenarioKey(NamedTuple):
 
 
 @dataclass(slots=True)
-class Standing:
+class ScenarioOutcome:
     """One scenario of one run, reduced to what a comparison needs.
 
     Lists hold one entry a trial; a part that is unknown makes its mean None.
@@ -132,9 +132,9 @@ class Comparison:
     """
 
     changes: dict[ScenarioKey, Change]
-    removed: list[Standing]
-    before: dict[ScenarioKey, Standing] = field(default_factory=dict)
+    removed: list[ScenarioOutcome]
+    before: dict[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
     trials: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
     evidence: Evidence | None = None
-    now: Mapping[ScenarioKey, Standing] = field(default_factory=dict)
+    now: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
     critical_before: Mapping[str, int] = field(default_factory=dict)  # issues of goldens, by suite

@@ -24,14 +24,14 @@ class Difference(NamedTuple):
     now: str | None
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A stretch of text that both texts have, or only the first (gone) or only the second (come)."""
 
     kind: Literal["kept", "gone", "come"]
     text: str
 
 
-class CourseCall(NamedTuple):
+class TrajectoryCall(NamedTuple):
     """One call of the agent; `outcome` is ok, error or missing, `answer` the beginning of what came back."""
 
     turn: int
@@ -50,10 +50,10 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Course:
+class Trajectory:
     """What happened in one recording, as much as a difference needs. `left_out` counts further calls."""
 
-    calls: list[CourseCall]
+    calls: list[TrajectoryCall]
     turns: dict[int, Turn]
     response: str | None
     status: str
@@ -90,7 +90,7 @@ class CallStep:
     answer: Sides | None = None  # of equal calls that were answered otherwise
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """Words of one turn that differ."""
 
     turn: int
@@ -99,7 +99,7 @@ class Said(NamedTuple):
     now: str
 
 
-class FirstDeparture(NamedTuple):
+class FirstDivergence(NamedTuple):
     """Where two recordings part: in which turn, and in what; `before` and `now` number the calls."""
 
     turn: int
@@ -127,9 +127,9 @@ class Behaviour:
     trial: int
     steps: list[CallStep]
     steps_left: int = 0
-    first: FirstDeparture | None = None
-    said: list[Said] = field(default_factory=list)
-    response: list[Part] = field(default_factory=list)
+    first: FirstDivergence | None = None
+    said: list[Utterance] = field(default_factory=list)
+    response: list[TextPart] = field(default_factory=list)
     status: Sides | None = None  # where it differs
     error: Sides | None = None  # where it differs
     figures: list[FigureMoved] = field(default_factory=list)

@@ -8,7 +8,7 @@ from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.run.evaluation import Evaluation
+    from evalgate.models.run.evaluation import GoldenEvaluation
 
 ENTRY_SCHEMA = "evalgate.evaluation/1"
 METRICS_SCHEMA = "evalgate.metrics/1"
@@ -28,6 +28,6 @@ class About:
 class Exported:
     """One evaluation, what it was judged against, and what people said of that conversation."""
 
-    evaluation: Evaluation
+    evaluation: GoldenEvaluation
     about: About
     feedback: tuple[Feedback, ...] = ()

@@ -40,7 +40,7 @@ class ScenarioColumns(TypedDict):
     unread: list[int]
 
 
-class TrialColumns(TypedDict):
+class TrialColumnsDoc(TypedDict):
     """One entry a trial: `path` is a place in `texts`, `tool_calls` one in `calls`.
 
     `pricing` stands only where a cost was to be computed.
@@ -72,4 +72,4 @@ class StandingsDoc(TypedDict):
     calls: list[list[str]]
     suites: list[SuiteStandings]
     scenarios: ScenarioColumns
-    trials: TrialColumns
+    trials: TrialColumnsDoc

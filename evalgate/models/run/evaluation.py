@@ -59,7 +59,7 @@ class TurnResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class EvaluationStatistics:
     """Figures of one conversation; an amount with an unknown part is None.
 
     `pass_rate` is the share of its turns that reach the passing score, None where no turn could be scored.
@@ -75,7 +75,7 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class GoldenEvaluation:
     """One trace judged by one version of a golden.
 
     `id` is empty until it is stored, unless whoever made it chose one. `run_id` is None outside a run;
@@ -90,7 +90,7 @@ class Evaluation:
     overall_score: float | None
     level: Level | None
     dimensions: Mapping[str, float | None]
-    statistics: Statistics
+    statistics: EvaluationStatistics
     evaluated_by: str
     evaluated_at: datetime
     run_id: str | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.run.spool import Shelf
+    from evalgate.models.run.spool import Spool
 
 PAGE = 1 << 10
 """Figures that are read back at once: neighbours are mostly asked for together."""
@@ -20,7 +20,7 @@ class LongColumn:
 
     __slots__ = ("_aside", "_at", "_shelf", "_starts", "_values", "recent")
 
-    def __init__(self, shelf: Shelf, code: str) -> None:
+    def __init__(self, shelf: Spool, code: str) -> None:
         self.recent: array[Any] = array(code)
         self._shelf, self._aside = shelf, 0
         self._starts: list[int] = []  # of every page on the shelf

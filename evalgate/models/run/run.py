@@ -50,7 +50,7 @@ class AssertionResult:
 
 
 @dataclass(slots=True)
-class Together:
+class SharedOutcome:
     """What the checks of a trial say together, kept where many trials have these very results."""
 
     assertions: list[AssertionResult]
@@ -98,7 +98,7 @@ class TrialResult:
     output_tokens: int | None = None
     pricing: Pricing | None = None  # None where the cost is recorded or no tokens are known
     golden: GoldenTrial | None = None  # beside what it was laid, where the scenario is a golden
-    together: Together | None = field(default=None, repr=False, compare=False)
+    together: SharedOutcome | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(slots=True)

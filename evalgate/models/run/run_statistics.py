@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Interval = tuple[float, float]
 
 
-class PassK(NamedTuple):
+class PassAtK(NamedTuple):
     """Chance that at least one, and that every one, of k trials passes: mean over the scenarios."""
 
     k: int
@@ -20,7 +20,7 @@ class PassK(NamedTuple):
     every_one: float
 
 
-class LostCheck(NamedTuple):
+class CostlyAssertion(NamedTuple):
     """A check over all trials of a suite in which it did not pass.
 
     `weight_lost` adds up weight times what was missing of its score.
@@ -36,7 +36,7 @@ class LostCheck(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Statistics:
     """Sums and means over the trials, scores over the scenarios; an amount with an unknown part is None.
 
     A scenario that could not be scored counts as 0. Latencies are those of the trials that tell theirs.
@@ -46,7 +46,7 @@ class Figures:
     trials: int
     pass_rate: float | None
     pass_rate_interval: Interval | None
-    pass_k: Sequence[PassK]
+    pass_k: Sequence[PassAtK]
     score: float | None
     score_min: float | None
     score_p50: float | None
@@ -60,7 +60,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class StatisticsDelta:
     """How the figures of the scenarios that both sides have moved: now minus before, None where unknown.
 
     The intervals hold the true move of pass rate and mean score in 95 of 100 cases, if these scenarios stand
@@ -71,21 +71,21 @@ class Moves:
     moved: Mapping[str, float | None]
     pass_rate_interval: Interval | None
     score_interval: Interval | None
-    pass_k: Sequence[PassK]
+    pass_k: Sequence[PassAtK]
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class SuiteStatistics:
     """Figures with their moves, None where nothing was compared, and the checks that cost most."""
 
-    figures: Figures
-    moves: Moves | None = None
-    lost_checks: Sequence[LostCheck] = ()
+    figures: Statistics
+    moves: StatisticsDelta | None = None
+    lost_checks: Sequence[CostlyAssertion] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class RunFigures:
+class RunStatistics:
     """The figures of the run as a whole and of each suite by name."""
 
-    run: Summed
-    suites: Mapping[str, Summed] = field(default_factory=dict)
+    run: SuiteStatistics
+    suites: Mapping[str, SuiteStatistics] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Shelf(Protocol):
+class Spool(Protocol):
     """A place for bytes, from which any of them can be had again."""
 
     def put(self, content: bytes) -> int:
@@ -15,7 +15,7 @@ class Shelf(Protocol):
         """So many bytes that were put there."""
 
 
-class Memory:
+class MemorySpool:
     """A shelf for a few trials."""
 
     __slots__ = ("_kept",)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
 """Outcomes of checks that did not pass."""
-NOTHING: tuple[Lost, ...] = ()
+NOTHING: tuple[FailedAssertion, ...] = ()
 
 
-class Lost(NamedTuple):
+class FailedAssertion(NamedTuple):
     """A check that did not pass in one trial, and how much of the trial's score that took."""
 
     name: str
@@ -32,32 +32,32 @@ Marks = tuple[str, str | None, str | None, str | None]
 """Path of a recording, and of which commit it is, what made it and when, as it says."""
 
 
-class Checked(NamedTuple):
+class AssertionSummary(NamedTuple):
     """What the checks of a trial found; many trials have the very same."""
 
     status: TrialStatus
     outcomes: tuple[Outcome, ...]
-    lost: tuple[Lost, ...]
+    lost: tuple[FailedAssertion, ...]
     end: bytes
     """How documents that share it end; empty where each tells it itself."""
 
 
-def plain(checked: Checked) -> tuple[Any, ...]:
+def plain(checked: AssertionSummary) -> tuple[Any, ...]:
     """As `marshal` takes it."""
     return checked.status, checked.outcomes, tuple(map(tuple, checked.lost)), checked.end
 
 
-def checked_of(row: tuple[Any, ...]) -> Checked:
+def checked_of(row: tuple[Any, ...]) -> AssertionSummary:
     """What was made plain."""
     status, outcomes, lost, end = row
-    return Checked(status, outcomes, tuple(Lost(*each) for each in lost), end)
+    return AssertionSummary(status, outcomes, tuple(FailedAssertion(*each) for each in lost), end)
 
 
-class ToldTrial(NamedTuple):
+class TrialRecord(NamedTuple):
     """What is kept of a trial: its document but for the number, and what is counted over trials."""
 
     document: bytes
-    checked: Checked
+    checked: AssertionSummary
     score: float | None
     cost_usd: float | None
     latency_seconds: float | None
@@ -65,7 +65,7 @@ class ToldTrial(NamedTuple):
     input_tokens: int | None
     output_tokens: int | None
     is_priced: bool
-    marks: Marks | None
+    info: Marks | None
     """What decisions go by and the document does not tell as it is."""
 
     @property
@@ -74,7 +74,7 @@ class ToldTrial(NamedTuple):
         return self.checked.status
 
 
-class Teller:
+class TrialEncoder:
     """Makes of trials what is kept of them, looking once at what they share.
 
     Whatever is to be hidden is known before: what trials share is not told anew.
@@ -84,10 +84,10 @@ class Teller:
     def __init__(self, tell: Tell, name: Callable[[str], str]) -> None:
         self._tell, self._name = tell, name
 
-    def __call__(self, trial: TrialResult) -> ToldTrial:
+    def __call__(self, trial: TrialResult) -> TrialRecord:
         """What is kept of one trial."""
         document, end = self._tell(trial)
-        return ToldTrial(
+        return TrialRecord(
             document,
             _checked(trial, end),
             trial.score,
@@ -108,26 +108,26 @@ class Teller:
         return None
 
 
-def _checked(trial: TrialResult, end: bytes) -> Checked:
+def _checked(trial: TrialResult, end: bytes) -> AssertionSummary:
     together = trial.together
     if together is None or not together.is_shared:
         return _found(trial.status, trial.assertions, end)
-    found: Checked | None = together.checked
+    found: AssertionSummary | None = together.checked
     if found is None:
         found = together.checked = _found(trial.status, trial.assertions, together.end)
     return found if end else found._replace(end=b"")
 
 
-def _found(status: TrialStatus, assertions: Sequence[AssertionResult], end: bytes) -> Checked:
+def _found(status: TrialStatus, assertions: Sequence[AssertionResult], end: bytes) -> AssertionSummary:
     outcomes = tuple([each.outcome for each in assertions])
     lost = NOTHING if LOST.isdisjoint(outcomes) else tuple(lost_among(assertions))
-    return Checked(status, outcomes, lost, end)
+    return AssertionSummary(status, outcomes, lost, end)
 
 
-def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[Lost]:
+def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[FailedAssertion]:
     """The checks of a trial that did not pass; what nobody could judge of a golden is none of them."""
     return (
-        Lost(each.name, each.type, each.required, _weight_lost(each))
+        FailedAssertion(each.name, each.type, each.required, _weight_lost(each))
         for each in assertions
         if each.outcome in LOST and not is_unjudged_dimension(each.type, each.outcome)
     )

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.column import UNKNOWN, Column, figure
 from evalgate.models.run.long_column import LongColumn
-from evalgate.models.run.trial_record import Checked, Lost, ToldTrial, checked_of, plain
+from evalgate.models.run.trial_record import AssertionSummary, FailedAssertion, TrialRecord, checked_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
-    from evalgate.models.run.spool import Shelf
+    from evalgate.models.run.spool import Spool
     from evalgate.models.run.trial_record import Marks
 
 
@@ -46,7 +46,7 @@ class TrialStore:
     the shelf.
     """
 
-    def __init__(self, shelf: Shelf, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
+    def __init__(self, shelf: Spool, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
         self._shelf, self._restore, self._most = shelf, restore, most
         self._starts, self._checked, self._owners = (LongColumn(shelf, code) for code in "QII")
         self._sizes = LongColumn(shelf, "I")
@@ -58,12 +58,12 @@ class TrialStore:
         self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
         self._started: list[str | None] = []  # as far as any trial tells it
         self._count = 0
-        self._number_of, self._known = dict[Checked, int](), list[Checked]()
+        self._number_of, self._known = dict[AssertionSummary, int](), list[AssertionSummary]()
         self._statuses: list[TrialStatus] = []  # of all that is known
         self._marks: dict[int, Marks] = {}
         self.stale: dict[int, str] = {}
 
-    def take(self, told: ToldTrial, owner: int, recorded: int | None, started_at: str | None) -> None:
+    def take(self, told: TrialRecord, owner: int, recorded: int | None, started_at: str | None) -> None:
         """Keeps a trial of the scenario numbered `owner`; its own number and time, as far as recorded."""
         document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
         place = self._count
@@ -203,16 +203,16 @@ class TrialStore:
                 found[outcome] += often
         return found
 
-    def lost_and_often(self, places: Sequence[int]) -> Iterator[tuple[Sequence[Lost], int]]:
+    def lost_and_often(self, places: Sequence[int]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
         """What checks did not pass in some trials, each with in how many; the same may come again."""
         counted = Counter(self._checked.at(places))
         return ((self._known[number].lost, often) for number, often in counted.items())
 
-    def lost(self, places: Sequence[int]) -> Iterator[Sequence[Lost]]:
+    def lost(self, places: Sequence[int]) -> Iterator[Sequence[FailedAssertion]]:
         """The checks that did not pass, of each of some trials."""
         return (self._known[number].lost for number in self._checked.at(places))
 
-    def _number(self, checked: Checked) -> int:
+    def _number(self, checked: AssertionSummary) -> int:
         """What stands in the column for what was found; anything new gets the next number."""
         number = self._number_of.get(checked)
         if number is None:

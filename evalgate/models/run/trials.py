@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
-from evalgate.models.run.trial_record import LOST, Lost, lost_among
+from evalgate.models.run.trial_record import LOST, FailedAssertion, lost_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,14 +102,14 @@ def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[Trial
     return [trials[place] for place in chosen]
 
 
-def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[Lost]]:
+def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[FailedAssertion]]:
     """The checks that did not pass, of each trial."""
     if isinstance(trials, Trials):
         return trials.store.lost(trials.places)
     return (tuple(lost_among(trial.assertions)) for trial in trials)
 
 
-def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[Lost], int]]:
+def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
     """What trials lost, each with in how many of them; the same may come again."""
     if isinstance(trials, Trials) and len(trials) > 1:  # of one there is nothing to count
         return trials.store.lost_and_often(trials.places)

@@ -81,7 +81,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteRow:
+class StoredSuiteRow:
     """One suite of a stored run; `dimensions` are means over its scenarios."""
 
     name: str
@@ -96,7 +96,7 @@ class SuiteRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioRow:
+class StoredScenarioRow:
     """One scenario of a stored run: `passed` of its `n` trials did. Cost, latency and tokens are means.
 
     `trace_sha256` is the fingerprint of the recording of its first trial.
@@ -122,8 +122,8 @@ class StoredRun:
     """A whole run; `results` are the bytes of its results.json."""
 
     facts: RunFacts
-    suites: tuple[SuiteRow, ...] = ()
-    scenarios: tuple[ScenarioRow, ...] = ()
+    suites: tuple[StoredSuiteRow, ...] = ()
+    scenarios: tuple[StoredScenarioRow, ...] = ()
     results: bytes = b""
 
 
@@ -135,7 +135,7 @@ class Sighting:
     at: datetime
     branch: str | None
     commit: str | None
-    row: ScenarioRow
+    row: StoredScenarioRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ class Latency(TypedDict):
     source: Literal["span", "timestamps", "recorded", "none"]
 
 
-class Evaluation(TypedDict):
+class TraceScore(TypedDict):
     """A score that a benchmark, a judge or a person left in the trace."""
 
     name: str
@@ -159,7 +159,7 @@ class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
 
 
 @dataclass(slots=True)
-class Source:
+class TraceLocation:
     """Where a trace came from; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
 
     path: str = ""
@@ -229,12 +229,12 @@ class Trace:
     usage: Usage = field(default_factory=unknown_usage)
     cost: Cost = field(default_factory=unknown_cost)
     latency: Latency = field(default_factory=unknown_latency)
-    evaluations: list[Evaluation] = field(default_factory=list)
+    evaluations: list[TraceScore] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     commit: str | None = None
     agent_hash: str | None = None
-    source: Source = field(default_factory=Source)
+    source: TraceLocation = field(default_factory=TraceLocation)
     warnings: list[Warning_] = field(default_factory=list)
     kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
     pricing: Any = field(default=None, init=False, repr=False, compare=False)
@@ -257,7 +257,7 @@ class Trace:
             return getattr(self, name)
 
     @classmethod
-    def unread(cls, glance: Glance, source: Source) -> Trace:
+    def unread(cls, glance: Glance, source: TraceLocation) -> Trace:
         """A trace of which nothing is known but what one look at its conversation tells."""
         made = cls.__new__(cls)  # naming every field, to leave many of them out, takes three times as long
         made.glance, made.source, made.trace_id, made.status = glance, source, "", "ok"
@@ -295,7 +295,7 @@ class Trace:
         return {found["name"]: found["score_value"] for found in sorted(self.evaluations, key=_precedence)}
 
 
-def _precedence(found: Evaluation) -> tuple[bool, bool, float]:
+def _precedence(found: TraceScore) -> tuple[bool, bool, float]:
     """What holds comes last: a number before none, the whole trace's before a part's, the lower."""
     value = found["score_value"]
     return value is not None, found["source"] in (None, "trace"), -(value or 0.0)
@@ -309,7 +309,7 @@ class DamagedTrace:
     """
 
     reason: str
-    source: Source
+    source: TraceLocation
     fallback_id: str = ""
     scenario_id: str | None = None
     trial: int | None = None

@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.goldens.exported_evaluation import About, Exported
-from evalgate.models.run.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES, Evaluation, Statistics
+from evalgate.models.run.evaluation import (
+    DIMENSIONS,
+    LEVELS,
+    REGRESSION_STATUSES,
+    EvaluationStatistics,
+    GoldenEvaluation,
+)
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.reporting.dataset.csv_text import read_rows, rows_text
 from evalgate.reporting.dataset.export_times import moment_text
-from evalgate.reporting.dataset.read_jsonl import Restored
+from evalgate.reporting.dataset.read_jsonl import ReadEvaluations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +42,7 @@ def evaluation_rows(found: Iterable[Exported]) -> str:
     return rows_text([HEAD, *(list(_row(each)) for each in found)])
 
 
-def read_evaluation_rows(text: str, path: str) -> Restored:
+def read_evaluation_rows(text: str, path: str) -> ReadEvaluations:
     """The evaluations, without their turns and issues; a row that can't be meant is a problem.
 
     Columns are found by their names. Raises SettingError for what is no CSV of evaluations.
@@ -55,7 +61,7 @@ def read_evaluation_rows(text: str, path: str) -> Restored:
             found.append(_Cells(dict(zip(head, row, strict=True))).exported())
         except ValueError as error:
             problems.append(Problem(str(error), Location(path, line)))
-    return Restored(found, problems)
+    return ReadEvaluations(found, problems)
 
 
 def _row(each: Exported) -> Iterable[str]:
@@ -93,7 +99,7 @@ class _Cells:
         self._cells = cells
 
     def exported(self) -> Exported:
-        evaluation = Evaluation(
+        evaluation = GoldenEvaluation(
             id=self._required("evaluation_id"),
             golden_id=self._required("golden_id"),
             golden_version=max(1, self._count("version") or 1),
@@ -116,8 +122,8 @@ class _Cells:
             evaluation, About(title, self._text("intent") or "", self._text("stance") or "", talk)
         )
 
-    def _statistics(self) -> Statistics:
-        return Statistics(
+    def _statistics(self) -> EvaluationStatistics:
+        return EvaluationStatistics(
             total_turns=self._count("total_turns") or 0,
             avg_latency_ms=self._amount("avg_latency_ms"),
             total_tokens=self._count("total_tokens"),

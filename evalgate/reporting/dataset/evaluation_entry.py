@@ -10,13 +10,13 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from evalgate.models.goldens.exported_evaluation import About, Exported
 from evalgate.models.goldens.feedback import Feedback, Sentiment
 from evalgate.models.run.evaluation import (
-    Evaluation,
+    EvaluationStatistics,
+    GoldenEvaluation,
     Issue,
     IssueCategory,
     Level,
     RegressionStatus,
     Severity,
-    Statistics,
     TurnResult,
 )
 from evalgate.models.trace.trace import MAX_ID_LENGTH
@@ -109,9 +109,9 @@ class StatisticsEntry(_Read):
     critical_issue_count: Count = 0
     pass_rate: Score | None = None
 
-    def figures(self) -> Statistics:
+    def figures(self) -> EvaluationStatistics:
         """The record."""
-        return Statistics(
+        return EvaluationStatistics(
             self.total_turns,
             self.avg_latency_ms,
             self.total_tokens,
@@ -135,7 +135,7 @@ class ConversationEntry(_Read):
     statistics: StatisticsEntry
 
 
-class Entry(_Read):
+class EvaluationEntry(_Read):
     """One line: a turn, and what is known of the conversation around it."""
 
     schema_: Literal["evalgate.evaluation/1"] = Field(alias="schema")
@@ -189,7 +189,7 @@ class Entry(_Read):
     def exported(self, turns: tuple[TurnResult, ...]) -> Exported:
         """The conversation with its turns."""
         whole = self.conversation
-        evaluation = Evaluation(
+        evaluation = GoldenEvaluation(
             self.evaluation_id,
             self.golden_id,
             self.version,

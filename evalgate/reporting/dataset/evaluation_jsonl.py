@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.models.goldens.exported_evaluation import Exported
-    from evalgate.models.run.evaluation import Evaluation, Issue, TurnResult
+    from evalgate.models.run.evaluation import GoldenEvaluation, Issue, TurnResult
 
 
 def evaluation_lines(found: Iterable[Exported]) -> Iterator[bytes]:
@@ -78,7 +78,7 @@ def _turn(turn: TurnResult) -> dict[str, Any]:
     }
 
 
-def _conversation(evaluation: Evaluation) -> dict[str, Any]:
+def _conversation(evaluation: GoldenEvaluation) -> dict[str, Any]:
     figures = evaluation.statistics
     return {
         "score": evaluation.overall_score,

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.goldens.exported_evaluation import Exported
-    from evalgate.models.run.evaluation import Evaluation, Issue
+    from evalgate.models.run.evaluation import GoldenEvaluation, Issue
     from evalgate.models.run.golden import Golden
 
 MOST_ISSUES = 10
 
 
-class Asked(NamedTuple):
+class MetricsRequest(NamedTuple):
     """Of which time and suite."""
 
     since: datetime | None = None
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     suite: str | None = None
 
 
-def metrics(found: Sequence[Exported], goldens: Sequence[Golden], asked: Asked) -> dict[str, Any]:
+def metrics(found: Sequence[Exported], goldens: Sequence[Golden], asked: MetricsRequest) -> dict[str, Any]:
     """The summary of some evaluations, and of the goldens that the store has."""
     evaluations = [each.evaluation for each in found]
     turns = [turn for each in evaluations for turn in each.turns]
@@ -69,7 +69,7 @@ def metrics(found: Sequence[Exported], goldens: Sequence[Golden], asked: Asked) 
     return clean
 
 
-def passed(evaluation: Evaluation) -> bool | None:
+def passed(evaluation: GoldenEvaluation) -> bool | None:
     """Whether it reached its passing score; None where nothing could be scored.
 
     Its status says so, but for a change in score: there the usual passing score decides.
@@ -80,7 +80,7 @@ def passed(evaluation: Evaluation) -> bool | None:
     return evaluation.overall_score >= PASSING_SCORE if known is None else known
 
 
-def _period(evaluations: Sequence[Evaluation], asked: Asked) -> dict[str, str | None]:
+def _period(evaluations: Sequence[GoldenEvaluation], asked: MetricsRequest) -> dict[str, str | None]:
     times = [each.evaluated_at for each in evaluations]
     bounds = {
         "since": asked.since,
@@ -91,17 +91,17 @@ def _period(evaluations: Sequence[Evaluation], asked: Asked) -> dict[str, str | 
     return {name: None if moment is None else moment_text(moment) for name, moment in bounds.items()}
 
 
-def _counts(evaluations: Iterable[Evaluation]) -> dict[str, int]:
+def _counts(evaluations: Iterable[GoldenEvaluation]) -> dict[str, int]:
     ends = Counter(map(passed, evaluations))
     return {"passed": ends[True], "failed": ends[False], "not_evaluable": ends[None]}
 
 
-def _pass_rate(evaluations: Iterable[Evaluation]) -> float | None:
+def _pass_rate(evaluations: Iterable[GoldenEvaluation]) -> float | None:
     return _mean(ended for ended in map(passed, evaluations))
 
 
 def _by(found: Iterable[Exported], name: Callable[[Exported], str]) -> dict[str, dict[str, Any]]:
-    groups: dict[str, list[Evaluation]] = defaultdict(list)
+    groups: dict[str, list[GoldenEvaluation]] = defaultdict(list)
     for each in found:
         groups[name(each)].append(each.evaluation)
     return {
@@ -134,7 +134,7 @@ def _by_tool(found: Iterable[Exported]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _issues(evaluations: Iterable[Evaluation]) -> dict[str, Any]:
+def _issues(evaluations: Iterable[GoldenEvaluation]) -> dict[str, Any]:
     found = [issue for each in evaluations for issue in all_issues(each)]
     categories, severities = Counter(i.category for i in found), Counter(i.severity for i in found)
     same = Counter((issue.severity, issue.category, issue.message) for issue in found)
@@ -149,7 +149,7 @@ def _issues(evaluations: Iterable[Evaluation]) -> dict[str, Any]:
     }
 
 
-def all_issues(evaluation: Evaluation) -> list[Issue]:
+def all_issues(evaluation: GoldenEvaluation) -> list[Issue]:
     """Those of the conversation and those of its turns, each once."""
     placed = [
         issue if issue.turn is not None else issue._replace(turn=number)

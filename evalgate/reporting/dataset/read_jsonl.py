@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from evalgate.models.goldens.exported_evaluation import Exported
-    from evalgate.reporting.dataset.evaluation_entry import Entry
+    from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
 
-class Restored(NamedTuple):
+class ReadEvaluations(NamedTuple):
     """What a file holds, and what is wrong with the rest of it."""
 
     found: Sequence[Exported]
     problems: Sequence[Problem]
 
 
-def read_evaluation_lines(lines: Iterable[bytes], path: str) -> Restored:
+def read_evaluation_lines(lines: Iterable[bytes], path: str) -> ReadEvaluations:
     """The evaluations, in the order they begin; a line or a conversation that is not whole is a problem."""
     from pydantic import ValidationError
 
-    from evalgate.reporting.dataset.evaluation_entry import Entry
+    from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
-    gathered: dict[str, list[Entry]] = {}
+    gathered: dict[str, list[EvaluationEntry]] = {}
     problems: list[Problem] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            entry = Entry.model_validate_json(line)
+            entry = EvaluationEntry.model_validate_json(line)
         except ValidationError as error:
             problems.append(Problem(_why(error), Location(path, number)))
             continue
@@ -47,10 +47,10 @@ def read_evaluation_lines(lines: Iterable[bytes], path: str) -> Restored:
             problems.append(Problem(told, Location(path), "it is left out; export it again"))
         else:
             found.append(whole)
-    return Restored(found, problems)
+    return ReadEvaluations(found, problems)
 
 
-def _joined(entries: Sequence[Entry]) -> Exported | None:
+def _joined(entries: Sequence[EvaluationEntry]) -> Exported | None:
     first = entries[0]
     if first.turn is None:
         return first.exported(()) if len(entries) == 1 and first.turns == 0 else None
@@ -63,9 +63,9 @@ def _joined(entries: Sequence[Entry]) -> Exported | None:
 def _why(error: ValidationError) -> str:
     """The first mistake of a line, in our words."""
     from evalgate.evaluators.core.field_problems import flaws_of
-    from evalgate.reporting.dataset.evaluation_entry import Entry
+    from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
     kind = error.errors(include_url=False)[0]["type"]
     if kind in {"json_invalid", "model_type"}:
         return "this line is no JSON" if kind == "json_invalid" else "this line is no JSON object"
-    return flaws_of(error, Entry)[0].message
+    return flaws_of(error, EvaluationEntry)[0].message

@@ -20,7 +20,7 @@ from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import approval_line, sorted_approvals
 from evalgate.reporting.text.escaping import span
-from evalgate.reporting.text.grouped_warnings import remarks
+from evalgate.reporting.text.grouped_warnings import group_warnings
 from evalgate.reporting.text.history_lines import flaky_in, flaky_line, set_aside
 from evalgate.reporting.text.quarantine_lines import quarantine_line, sorted_quarantines
 from evalgate.reporting.text.scenario_sections import Placed, first_reason, sort_scenarios
@@ -29,7 +29,7 @@ from evalgate.reporting.text.weakening_lines import sorted_weakenings, weakening
 if TYPE_CHECKING:
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, UnclaimedDoc
     from evalgate.reporting.markdown.view import Trend
-    from evalgate.reporting.text.grouped_warnings import Remark
+    from evalgate.reporting.text.grouped_warnings import GroupedWarning
     from evalgate.reporting.text.scenario_sections import Sorted
 
 FIXED_PARTS = 4_000
@@ -71,7 +71,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
         "flaky": Group(flaky_in(document, new=False), flaky, 0.01, layout.rows),
         "approvals": Group(sorted_approvals(document), approval_line, 0.03, layout.rows),
         "weakenings": Group(sorted_weakenings(document), weakening_line, 0.03, layout.rows),
-        "warnings": Group(remarks(document["warnings"]), _warning, 0.03, layout.rows),
+        "warnings": Group(group_warnings(document["warnings"]), _warning, 0.03, layout.rows),
         "unclaimed": Group(document["unclaimed"], _unclaimed, 0.03, layout.rows),
         "variants": Group(variants_in(document), variant_row, 0.05, layout.rows),
         "sums": Group(sums_in(document), sum_row, 0.02, layout.sums),
@@ -190,7 +190,7 @@ def _reason(reason: ReasonDoc) -> str:
     return f"{where} {message}" if where else message
 
 
-def _warning(remark: Remark) -> str:
+def _warning(remark: GroupedWarning) -> str:
     where = f", at {span(remark.where, 160)}{remark.others}" if remark.where else remark.others
     return f"{span(remark.message, 300)}{where}"
 

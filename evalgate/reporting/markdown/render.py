@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.markdown.build_view import Layout
     from evalgate.reporting.markdown.compiled_templates import Compiled
-    from evalgate.reporting.markdown.user_template import OwnTemplate
+    from evalgate.reporting.markdown.user_template import UserTemplate
     from evalgate.reporting.markdown.view import Report
 
     View = Callable[[Layout], Report]
@@ -82,10 +82,10 @@ def _in_own_words(view: View, template: TemplateFile, limit: Limit) -> str:
 
 
 @lru_cache(maxsize=1)
-def _own(template: TemplateFile) -> OwnTemplate:
-    from evalgate.reporting.markdown.user_template import OwnTemplate
+def _own(template: TemplateFile) -> UserTemplate:
+    from evalgate.reporting.markdown.user_template import UserTemplate
 
-    return OwnTemplate(template, _environment())
+    return UserTemplate(template, _environment())
 
 
 def _fitting(view: View, layout: Layout, body: Body, limit: Limit) -> str:

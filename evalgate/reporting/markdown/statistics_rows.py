@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.reporting.markdown.view import LostCheck, SumRow
+from evalgate.reporting.markdown.view import CostlyAssertionRow, SumRow
 from evalgate.reporting.text import statistics_text
 from evalgate.reporting.text.escaping import cell
 
@@ -59,10 +59,10 @@ def lost_checks_in(document: ResultsDoc) -> list[LostCheckDoc]:
     return figures["lost_checks"] if figures else []
 
 
-def lost_check_row(check: LostCheckDoc, *, many: bool) -> LostCheck:
+def lost_check_row(check: LostCheckDoc, *, many: bool) -> CostlyAssertionRow:
     """One check in a line of a table; `many` suites: with its suite's name."""
     name = cell(check["name"], NAME)
-    return LostCheck(
+    return CostlyAssertionRow(
         name=f"{cell(check['suite'], NAME)} {name}" if many else name,
         is_required=check["required"],
         failed=check["failed"],

@@ -23,7 +23,7 @@ _MARKS = {ord(START): None, ord(END): None}
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
-class Refused(Exception):
+class TemplateRefused(Exception):
     """What a template asks for can't be given; the text says why."""
 
 
@@ -39,7 +39,7 @@ def value(given: Any) -> str:
         return given
     text = str(given).translate(_MARKS)  # first of all: of what is not there Jinja itself says so
     if isinstance(given, bool) or not isinstance(given, str | int):
-        raise Refused("only text and numbers can be printed: name a field")
+        raise TemplateRefused("only text and numbers can be printed: name a field")
     if "`" not in text:
         return text  # our own words and figures
     return f"{APART}{START}{text}{END}{APART}" if "\n" in text else f"{START}{text}{END}"

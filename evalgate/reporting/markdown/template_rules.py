@@ -36,7 +36,7 @@ _TAG = re.compile(rf"<(/?)({'|'.join(TAGS)})>")
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
-class Rules:
+class TemplateRules:
     """Checks one template, whose path stands in every message."""
 
     def __init__(self, path: str, blocks: Collection[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.sequences.list_difference import difference
 from evalgate.reporting.text.escaping import diff, span
-from evalgate.reporting.text.trajectory_lines import Line, calls_in_brief, departure, in_a_row, one_side
+from evalgate.reporting.text.trajectory_lines import DiffLine, calls_in_brief, departure, in_a_row, one_side
 from evalgate.reporting.text.wording import counted
 
 if TYPE_CHECKING:
@@ -59,32 +59,34 @@ def _names(calls: CallsDoc) -> str:
     return _block([in_a_row(_SIGNS[kind], [step.name for step in run]) for kind, run in runs])
 
 
-def _block(groups: Sequence[Sequence[Line]], where: str = "") -> str:
+def _block(groups: Sequence[Sequence[DiffLine]], where: str = "") -> str:
     """The groups as one fence; long stretches of what stayed are counted."""
-    lines: list[Line] = []
+    lines: list[DiffLine] = []
     for index, group in enumerate(groups):
         is_kept = not any(line.sign for line in group)
         lines += _abridged(group, is_first=index == 0, is_last=index + 1 == len(groups)) if is_kept else group
     left = len(lines) - MOST_LINES
     shown = (
-        lines if left <= 0 else [*lines[:MOST_LINES], Line("", f"\u2026 and {counted(left, 'more line')}")]
+        lines
+        if left <= 0
+        else [*lines[:MOST_LINES], DiffLine("", f"\u2026 and {counted(left, 'more line')}")]
     )
     return f"Tool calls, in the baseline (\u2212) and now (+){where}:\n\n{diff(shown)}"
 
 
-def _abridged(told: Sequence[Line], *, is_first: bool, is_last: bool) -> Sequence[Line]:
+def _abridged(told: Sequence[DiffLine], *, is_first: bool, is_last: bool) -> Sequence[DiffLine]:
     head, tail = 0 if is_first else AROUND, 0 if is_last else AROUND
     hidden = len(told) - head - tail
     if hidden <= 1:
         return told
-    return [*told[:head], Line("", f"\u2026 {hidden} as before"), *told[len(told) - tail :]]
+    return [*told[:head], DiffLine("", f"\u2026 {hidden} as before"), *told[len(told) - tail :]]
 
 
 def _answer(found: BehaviourDoc) -> str:
     parts = found["response"]
     if not parts:
         return ""
-    sides = [Line("-", one_side(parts, "come", NEAR)), Line("+", one_side(parts, "gone", NEAR))]
+    sides = [DiffLine("-", one_side(parts, "come", NEAR)), DiffLine("+", one_side(parts, "gone", NEAR))]
     told = [line for line in sides if line.text.strip()]
     return f"Final answer, in the baseline (\u2212) and now (+):\n\n{diff(told, ANSWER)}"
 

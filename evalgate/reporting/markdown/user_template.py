@@ -9,14 +9,14 @@ from jinja2 import TemplateError, TemplateSyntaxError, nodes
 from evalgate.errors import Location, Problem, TemplateFlaw
 from evalgate.reporting.markdown.template_injection import (
     APART,
-    Refused,
+    TemplateRefused,
     apart,
     close_joints,
     in_table,
     joined,
     value,
 )
-from evalgate.reporting.markdown.template_rules import BASE, Rules
+from evalgate.reporting.markdown.template_rules import BASE, TemplateRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ _RAISED = (
 _TOO_DEEP = "its parts lie too deep in one another"
 
 
-class OwnTemplate:
+class UserTemplate:
     """A checked template. `base` is the environment of our own templates, which it extends."""
 
     def __init__(self, file: TemplateFile, base: Environment) -> None:
@@ -78,7 +78,7 @@ class OwnTemplate:
                 written += len(text)
                 if written > MOST_CHARS:
                     raise self._flaw(f"it writes more than {MOST_CHARS:,} characters")
-        except Refused as refusal:
+        except TemplateRefused as refusal:
             raise self._flaw(str(refusal), _line_of(refusal)) from None
         except (TemplateError, *_RAISED) as error:
             raise self._flaw("it asks for something that is not there", _line_of(error)) from None
@@ -87,7 +87,7 @@ class OwnTemplate:
     def _compiled(self, text: str, environment: Environment) -> Template:
         try:
             tree = environment.parse(text)
-            Rules(self._path, environment.get_template(BASE).blocks).check(tree)
+            TemplateRules(self._path, environment.get_template(BASE).blocks).check(tree)
             _bind(tree)
             tree.set_environment(environment)
             code = environment.compile(tree, _CODE, _CODE)
@@ -103,7 +103,7 @@ class OwnTemplate:
         for row in _rows(rows):
             self._work += work
             if self._work > MOST_WORK:
-                raise Refused("its loops do not come to an end")
+                raise TemplateRefused("its loops do not come to an end")
             yield row
 
     def _flaw(self, message: str, line: int | None = None) -> TemplateFlaw:
@@ -139,13 +139,13 @@ def _through(name: str, node: nodes.Node, *given: nodes.Expr) -> nodes.Filter:
 
 def _rows(given: Any) -> tuple[Any, ...]:
     if not isinstance(given, tuple):
-        raise Refused("a loop or a filter goes over a list, such as `report.failures.shown`")
+        raise TemplateRefused("a loop or a filter goes over a list, such as `report.failures.shown`")
     return given
 
 
 def _thousands(given: Any) -> str:
     if not isinstance(given, int):
-        raise Refused("`thousands` is for whole numbers")
+        raise TemplateRefused("`thousands` is for whole numbers")
     return f"{given:,}"
 
 

@@ -131,7 +131,7 @@ class SumRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LostCheck:
+class CostlyAssertionRow:
     """A check that did not pass everywhere, and the weight that its failures lost."""
 
     name: str
@@ -209,7 +209,7 @@ class Report:
     suites: Rows[SuiteRow]
     figures: tuple[Figure, ...]
     sums: Rows[SumRow]  # of each suite; of the run first, where it has several
-    lost_checks: Rows[LostCheck]  # costliest first
+    lost_checks: Rows[CostlyAssertionRow]  # costliest first
     variants: Rows[VariantRow]  # in the order of the suites
     failures: Rows[Failure]  # hard fails, what broke and what gates: told at length
     more_failures: Rows[ScenarioRow]  # the same, for which there was no such room

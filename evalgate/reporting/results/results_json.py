@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_approvals import ApprovalDoc
     from evalgate.models.results.results_rules import RulesDoc
     from evalgate.models.run.run import Run
-    from evalgate.models.run.run_statistics import RunFigures
+    from evalgate.models.run.run_statistics import RunStatistics
     from evalgate.models.trace.trace import Warning_
 
 MAX_BYTES = 256_000_000
@@ -56,7 +56,7 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     warnings: Sequence[Warning_] = (),
     previous: SummaryDoc | None = None,
     command: str | None = None,
-    figures: RunFigures | None = None,
+    figures: RunStatistics | None = None,
     rulings: Sequence[Ruling] = (),
     weakenings: Weakenings | None = None,
     quarantines: Sequence[QuarantineRuling] = (),

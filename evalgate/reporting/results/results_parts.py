@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.errors import Problem
-    from evalgate.models.comparison.comparison import BaselineInfo, Change, Drift, Standing
+    from evalgate.models.comparison.comparison import BaselineInfo, Change, Drift, ScenarioOutcome
     from evalgate.models.comparison.decision import Reason
     from evalgate.models.results.results import (
         BaselineDoc,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         WarningDoc,
     )
     from evalgate.models.run.run import ScenarioResult, SuiteResult, Unclaimed
-    from evalgate.models.run.run_statistics import Summed
+    from evalgate.models.run.run_statistics import SuiteStatistics
     from evalgate.models.trace.trace import Warning_
 
 
@@ -56,7 +56,10 @@ def problem_doc(problem: Problem, code: str) -> ReasonDoc:
 
 
 def suite_doc(
-    suite: SuiteResult, changes: Mapping[ScenarioKey, Change], verdict: str, summed: Summed | None = None
+    suite: SuiteResult,
+    changes: Mapping[ScenarioKey, Change],
+    verdict: str,
+    summed: SuiteStatistics | None = None,
 ) -> SuiteDoc:
     """A suite with its scenarios in the order of the suite."""
     document: SuiteDoc = {
@@ -101,7 +104,7 @@ def _drift_doc(drift: Drift) -> DriftDoc:
     }
 
 
-def removed_doc(standing: Standing) -> RemovedDoc:
+def removed_doc(standing: ScenarioOutcome) -> RemovedDoc:
     """A scenario that only the baseline has."""
     return {
         "suite": bounded_name(standing.key.suite),

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
-from evalgate.models.comparison.baseline_run import earlier_run
+from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.results.document_names import STANDINGS_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
-    from evalgate.models.results.standings import ResultsIdentity, ScenarioColumns, StandingsDoc, TrialColumns
+    from evalgate.models.results.standings import (
+        ResultsIdentity,
+        ScenarioColumns,
+        StandingsDoc,
+        TrialColumnsDoc,
+    )
 
 MAX_BYTES = 64_000_000
 MAX_CONTAINERS, MAX_VALUES = 1_000_000, 15_000_000
@@ -55,9 +60,9 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
     }
 
 
-def earlier_of(document: ResultsDoc, fingerprint: str = "") -> EarlierRun:
+def earlier_of(document: ResultsDoc, fingerprint: str = "") -> BaselineRun:
     """A finished run as a comparison reads it, with its document."""
-    return earlier_run(standings_of_results(document), document, fingerprint)
+    return build_baseline_run(standings_of_results(document), document, fingerprint)
 
 
 def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _Places) -> ScenarioColumns:
@@ -84,10 +89,10 @@ def _row(trial: TrialDoc, texts: _Places, calls: _Places) -> tuple[Any, ...]:
     )
 
 
-def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumns:
+def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumnsDoc:
     columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(11)]
     numbers, passed, scores, costs, latencies, tokens, calls, paths, lines, records, pricing = columns
-    found: TrialColumns = {
+    found: TrialColumnsDoc = {
         "trial": numbers,
         "passed": passed,
         "score": _some(scores),

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
         VariantDoc,
     )
     from evalgate.models.run.run import Share, VariantFigures
-    from evalgate.models.run.run_statistics import Interval, LostCheck, Moves, PassK, Summed
+    from evalgate.models.run.run_statistics import (
+        CostlyAssertion,
+        Interval,
+        PassAtK,
+        StatisticsDelta,
+        SuiteStatistics,
+    )
 
 
-def figures_doc(summed: Summed) -> FiguresDoc:
+def figures_doc(summed: SuiteStatistics) -> FiguresDoc:
     """The figures of a suite or of the run."""
     figures = summed.figures
     return {
@@ -76,7 +82,7 @@ def variant_doc(variant: VariantFigures) -> VariantDoc:
     }
 
 
-def _delta(moves: Moves) -> DeltaDoc:
+def _delta(moves: StatisticsDelta) -> DeltaDoc:
     moved = {**moves.moved, "total_tokens": whole(cast("int | None", moves.moved["total_tokens"]))}
     found = {
         **moved,
@@ -92,11 +98,11 @@ def _interval(interval: Interval | None) -> list[float] | None:
     return None if interval is None else list(interval)
 
 
-def _pass_k(found: Sequence[PassK]) -> list[PassKDoc]:
+def _pass_k(found: Sequence[PassAtK]) -> list[PassKDoc]:
     return [{"k": each.k, "pass_at_k": each.at_least_one, "pass_hat_k": each.every_one} for each in found]
 
 
-def _lost_check(check: LostCheck) -> LostCheckDoc:
+def _lost_check(check: CostlyAssertion) -> LostCheckDoc:
     return {
         "suite": bounded_name(check.suite),
         "name": bounded_name(check.name),

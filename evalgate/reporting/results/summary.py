@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change
     from evalgate.models.results.results import ChecksDoc, SummaryDoc
     from evalgate.models.run.run import Run, ScenarioResult
-    from evalgate.models.run.run_statistics import Figures
+    from evalgate.models.run.run_statistics import Statistics
 
 
-def summary(run: Run, changes: Iterable[Change], removed: int, figures: Figures | None = None) -> SummaryDoc:
+def summary(
+    run: Run, changes: Iterable[Change], removed: int, figures: Statistics | None = None
+) -> SummaryDoc:
     """Counts and figures over all scenarios; an amount with an unknown part is None, never 0.
 
     `figures` are those of the run, where they are known already.
@@ -72,7 +74,7 @@ class _Amounts(NamedTuple):
     total_tokens: int | None
 
 
-def _known_amounts(figures: Figures) -> _Amounts:
+def _known_amounts(figures: Statistics) -> _Amounts:
     return _Amounts(figures.cost_usd, figures.latency_p50_s, figures.latency_p95_s, figures.total_tokens)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.reporting.results.bounded import bounded_name, bounded_text
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.trajectory import Behaviour, CallPlace, CallStep, FirstDeparture, Sides
+    from evalgate.models.comparison.trajectory import Behaviour, CallPlace, CallStep, FirstDivergence, Sides
     from evalgate.models.results.results_trajectory import (
         BehaviourDoc,
         CallPlaceDoc,
@@ -44,7 +44,7 @@ def behaviour_doc(found: Behaviour) -> BehaviourDoc:
     return document
 
 
-def _first_doc(first: FirstDeparture) -> FirstDepartureDoc:
+def _first_doc(first: FirstDivergence) -> FirstDepartureDoc:
     return {"turn": first.turn, "what": first.what, "before": first.before, "now": first.now}
 
 

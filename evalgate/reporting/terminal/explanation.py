@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.terminal.terminal_page import Page
+from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.trajectory_explanation import behaviour_lines
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import approval_fact, sorted_approvals
@@ -40,7 +40,7 @@ def explanation(
     document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc, *, width: int = 100, colour: bool = False
 ) -> str:
     """Plain text without a trailing line feed; `colour` adds our own colours and nobody else's."""
-    page = Page(width, colour=colour)
+    page = TerminalPage(width, colour=colour)
     _glance(page, document, suite, scenario)
     change = scenario["change"]
     if change is not None:
@@ -57,7 +57,7 @@ def explanation(
 
 def explained_removal(removed: RemovedDoc, *, width: int = 100, colour: bool = False) -> str:
     """A scenario that this run has not."""
-    page = Page(width, colour=colour)
+    page = TerminalPage(width, colour=colour)
     page.heading("REMOVED", _name(removed), "yellow")
     page.fact("suite", removed["suite"])
     was = f"{_words(removed['verdict'])}, score {wording.score(removed['score'])}"
@@ -73,7 +73,7 @@ def _words(word: str) -> str:
     return word.replace("_", " ")
 
 
-def _glance(page: Page, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
+def _glance(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     verdict, change = scenario["verdict"], scenario["change"]
     page.heading(_words(verdict), _name(scenario), _VERDICT_COLOURS.get(verdict, "red"))
     location = scenario["location"]
@@ -98,7 +98,7 @@ def _glance(page: Page, document: ResultsDoc, suite: SuiteDoc, scenario: Scenari
     _statistics(page, scenario, change)
 
 
-def _grounds(page: Page, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
+def _grounds(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     """Whether its recordings are evidence, and what a person has said of it."""
     stale = [why for trial in scenario["trials"] if (why := trial["trace"].get("stale"))]
     if stale:
@@ -162,7 +162,7 @@ def _since(document: ResultsDoc, change: ChangeDoc) -> str:
     return f"the baseline {name} ({', '.join(facts)}), in which it was {before}"
 
 
-def _statistics(page: Page, scenario: ScenarioDoc, change: ChangeDoc) -> None:
+def _statistics(page: TerminalPage, scenario: ScenarioDoc, change: ChangeDoc) -> None:
     """What the change's p-value means, in words."""
     p, corrected = change["p_value"], change.get("p_corrected")
     if p is not None:
@@ -178,7 +178,7 @@ def _statistics(page: Page, scenario: ScenarioDoc, change: ChangeDoc) -> None:
         page.fact("chance", "no test was made")
 
 
-def _trials(page: Page, scenario: ScenarioDoc) -> None:
+def _trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
     page.title("Trials" if scenario["trials"] else "No trials")
     room = MOST_CHECKS
     for trial in scenario["trials"][:MOST_TRIALS]:
@@ -194,7 +194,7 @@ def _trials(page: Page, scenario: ScenarioDoc) -> None:
         page.say(f"and {wording.counted(left, 'more trial')}", indent=2)
 
 
-def _trial(page: Page, trial: TrialDoc) -> None:
+def _trial(page: TerminalPage, trial: TrialDoc) -> None:
     page.coloured(
         f"trial {trial['trial']}: {_words(trial['status'])}",
         _STATUS_COLOURS.get(trial["status"], "red"),
@@ -215,7 +215,7 @@ def _trial(page: Page, trial: TrialDoc) -> None:
         page.say(trial["reason"], indent=4)
 
 
-def _check(page: Page, check: AssertionDoc) -> None:
+def _check(page: TerminalPage, check: AssertionDoc) -> None:
     required = " (required)" if check["required"] else ""
     weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
     partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""

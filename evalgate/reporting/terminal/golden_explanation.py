@@ -12,14 +12,14 @@ from evalgate.scoring.golden.levels import level
 if TYPE_CHECKING:
     from evalgate.models.results.results import ScenarioDoc
     from evalgate.models.results.results_golden import GoldenDoc, IssueDoc
-    from evalgate.reporting.terminal.terminal_page import Page
+    from evalgate.reporting.terminal.terminal_page import TerminalPage
 
 MOST_ISSUES = 20
 WIDTH = 24
 _COLOURS = {"critical": "red", "error": "red", "warning": "yellow"}
 
 
-def golden_lines(page: Page, scenario: ScenarioDoc) -> None:
+def golden_lines(page: TerminalPage, scenario: ScenarioDoc) -> None:
     """The dimensions of a golden over its trials, then its issues; nothing of another scenario."""
     golden = scenario.get("golden")
     if golden is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.terminal.terminal_page import Page
+from evalgate.reporting.terminal.terminal_page import TerminalPage
 from evalgate.reporting.terminal.text_columns import columns
 from evalgate.reporting.text import wording
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.goldens.feedback import Feedback
     from evalgate.models.goldens.regression_suite import RegressionSuite
-    from evalgate.models.run.evaluation import Evaluation
+    from evalgate.models.run.evaluation import GoldenEvaluation
     from evalgate.models.run.golden import Golden
 
 MOST_TURNS = 50
@@ -28,9 +28,9 @@ def golden_table(goldens: Sequence[Golden], width: int) -> str:
     return columns(head, [_golden_row(golden) for golden in goldens], width)
 
 
-def golden_page(golden: Golden, last: Sequence[Evaluation], *, width: int, colour: bool) -> str:
+def golden_page(golden: Golden, last: Sequence[GoldenEvaluation], *, width: int, colour: bool) -> str:
     """One golden with its turns, and how the `last` recordings scored against it."""
-    page = Page(width, colour=colour)
+    page = TerminalPage(width, colour=colour)
     page.heading("GOLDEN", golden.id, "green")
     for label, text in _facts(golden):
         if text:
@@ -59,7 +59,7 @@ def suite_table(suites: Sequence[RegressionSuite], width: int) -> str:
 
 def suite_page(suite: RegressionSuite, goldens: Sequence[Golden], *, width: int, colour: bool) -> str:
     """One regression suite, and the goldens that it names now."""
-    page = Page(width, colour=colour)
+    page = TerminalPage(width, colour=colour)
     page.heading("SUITE", suite.name, "green")
     facts = (
         ("about", suite.description),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.store.stability import Remembered, Stability
-    from evalgate.models.store.stored_run import RunApproval, ScenarioRow, TrendPoint
+    from evalgate.models.store.stored_run import RunApproval, StoredScenarioRow, TrendPoint
 
 SCHEMA = "evalgate.history/1"
 MOST_SCENARIOS = 40
@@ -102,7 +102,7 @@ def _run_row(point: TrendPoint) -> list[str]:
     ]
 
 
-def _name(row: ScenarioRow) -> str:
+def _name(row: StoredScenarioRow) -> str:
     variant = f" [{row.key.variant}]" if row.key.variant else ""
     return f"{row.key.suite} / {row.key.id}{variant}"
 

@@ -11,7 +11,7 @@ from evalgate.reporting.terminal.variant_table import variant_lines
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import approval_text, sorted_approvals
 from evalgate.reporting.text.escaping import terminal
-from evalgate.reporting.text.grouped_warnings import remarks
+from evalgate.reporting.text.grouped_warnings import group_warnings
 from evalgate.reporting.text.quarantine_lines import quarantine_text, sorted_quarantines
 from evalgate.reporting.text.scenario_sections import (
     Placed,
@@ -142,7 +142,7 @@ class _Table:
         for reason in document["reasons"][:20]:
             if not reason.get("scenario") and reason["code"] != "weakened":
                 yield terminal(f"{reason['code']}: {reason['message']}", REASON)
-        told = remarks(document["warnings"])
+        told = group_warnings(document["warnings"])
         for remark in told[:MAX_REMARKS]:
             where = f" ({remark.where}{remark.others})" if remark.where else remark.others
             yield terminal(f"warning: {remark.message}{where}", REASON)

@@ -11,7 +11,7 @@ LABEL = 9
 OUTCOME = 14
 
 
-class Page:
+class TerminalPage:
     """Lines as they are added; colours are ours alone."""
 
     def __init__(self, width: int, *, colour: bool) -> None:

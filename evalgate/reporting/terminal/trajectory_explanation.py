@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc
     from evalgate.models.results.results_trajectory import BehaviourDoc, CallStepDoc, FigureMovedDoc, SidesDoc
-    from evalgate.reporting.terminal.terminal_page import Page
+    from evalgate.reporting.terminal.terminal_page import TerminalPage
 
 ARGUMENTS, VALUE, ANSWER, NEAR = 200, 200, 4_000, 200
 MOST_NAMES = 1_000
@@ -27,7 +27,7 @@ _FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
 }
 
 
-def behaviour_lines(page: Page, change: ChangeDoc) -> None:
+def behaviour_lines(page: TerminalPage, change: ChangeDoc) -> None:
     """All that is known of how the recordings differ; of some documents only the names of the calls."""
     found, calls = change.get("behaviour"), change.get("calls")
     if found is not None:
@@ -36,7 +36,7 @@ def behaviour_lines(page: Page, change: ChangeDoc) -> None:
         _names(page, calls)
 
 
-def _recordings(page: Page, found: BehaviourDoc) -> None:
+def _recordings(page: TerminalPage, found: BehaviourDoc) -> None:
     page.title(_title(found["trial_before"], found["trial"]))
     where = departure(found)
     if not where:
@@ -60,7 +60,7 @@ def _title(before: int, now: int) -> str:
     return f"Difference from the baseline (trial {before} there, trial {now} here)"
 
 
-def _turns(page: Page, found: BehaviourDoc) -> None:
+def _turns(page: TerminalPage, found: BehaviourDoc) -> None:
     turns: dict[int, list[CallStepDoc]] = {said["turn"]: [] for said in found["said"]}
     for step in found["steps"]:
         place = step["now"] or step["before"]
@@ -78,7 +78,7 @@ def _turns(page: Page, found: BehaviourDoc) -> None:
         page.say(f"and {wording.counted(found['steps_left'], 'more call')}", indent=2)
 
 
-def _step(page: Page, step: CallStepDoc) -> None:
+def _step(page: TerminalPage, step: CallStepDoc) -> None:
     outcome, answer = step.get("outcome"), step.get("answer")
     sign = _SIGNS.get(step["kind"], "~" if outcome else "")
     number = (step["now"] or step["before"] or {"call": 0})["call"]
@@ -102,7 +102,7 @@ def _figure(figure: FigureMovedDoc) -> str:
     return f"{name} {tell(figure['before'])} -> {tell(figure['now'])}"
 
 
-def _names(page: Page, calls: CallsDoc) -> None:
+def _names(page: TerminalPage, calls: CallsDoc) -> None:
     before, now = calls["before"][:MOST_NAMES], calls["now"][:MOST_NAMES]
     page.title(_title(calls["trial_before"], calls["trial"]))
     if before == now:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import WarningDoc
 
 
-class Remark(NamedTuple):
+class GroupedWarning(NamedTuple):
     """A message, the first place it is about (or None), and how many places more."""
 
     message: str
@@ -25,9 +25,9 @@ class Remark(NamedTuple):
         return f" and {self.more:,} more place{'s' if self.more > 1 else ''}"
 
 
-def remarks(warnings: Sequence[WarningDoc]) -> list[Remark]:
+def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
     """One remark a message, in the order of their first places."""
     places: dict[tuple[str, str], list[str | None]] = {}
     for warning in warnings:
         places.setdefault((warning["code"], warning["message"]), []).append(warning["where"])
-    return [Remark(message, where[0], len(where) - 1) for (_, message), where in places.items()]
+    return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]

@@ -24,16 +24,16 @@ _WHAT = {
 }
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """A line with its sign: `-` went, `+` came, empty stayed."""
 
     sign: str
     text: str
 
 
-def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[Line]]:
+def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[DiffLine]]:
     """Lines in groups: calls that stayed, equal ones in a row as one, and calls that differ."""
-    groups: list[list[Line]] = []
+    groups: list[list[DiffLine]] = []
     for is_kept, run in groupby(steps, key=_is_kept):
         if is_kept:
             groups.append(in_a_row("", [step["name"] for step in run]))
@@ -42,20 +42,20 @@ def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[Line]]:
     return groups
 
 
-def in_a_row(sign: str, texts: Iterable[str]) -> list[Line]:
+def in_a_row(sign: str, texts: Iterable[str]) -> list[DiffLine]:
     """A line for each text; equal ones in a row are counted."""
     counts = [(text, len(list(equal))) for text, equal in groupby(texts)]
-    return [Line(sign, f"{text} \u00d7{number}" if number > 1 else text) for text, number in counts]
+    return [DiffLine(sign, f"{text} \u00d7{number}" if number > 1 else text) for text, number in counts]
 
 
 def _is_kept(step: CallStepDoc) -> bool:
     return step["kind"] == "same" and not step.get("outcome")
 
 
-def _brief(step: CallStepDoc) -> Iterator[Line]:
+def _brief(step: CallStepDoc) -> Iterator[DiffLine]:
     name, outcome = step["name"], step.get("outcome")
     if step["kind"] in _SIGNS:
-        yield Line(_SIGNS[step["kind"]], f"{name} {shorten(step['arguments'], 2 * SHORT)}")
+        yield DiffLine(_SIGNS[step["kind"]], f"{name} {shorten(step['arguments'], 2 * SHORT)}")
         return
     for sign, side in (("-", "before"), ("+", "now")):
         changes = [
@@ -67,7 +67,7 @@ def _brief(step: CallStepDoc) -> Iterator[Line]:
         told = [*changes, *([f"\u2026 {left} more"] if left else [])]
         ended = (outcome["before"] if side == "before" else outcome["now"]) if outcome else None
         inside = ", ".join(told) or "\u2026"
-        yield Line(sign, f"{name}({inside}){f' -> {ended}' if ended else ''}")
+        yield DiffLine(sign, f"{name}({inside}){f' -> {ended}' if ended else ''}")
 
 
 def departure(behaviour: BehaviourDoc) -> str:

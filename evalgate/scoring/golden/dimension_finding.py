@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.scoring.golden.rules import Due
-    from evalgate.scoring.golden.turns import Beside
+    from evalgate.scoring.golden.turns import TurnPair
 
 Source = Literal["formula", "recorded", "assertions", "none"]
 
 
-class Finding(NamedTuple):
+class DimensionIssue(NamedTuple):
     """Something wrong in one step, by its number from 0."""
 
     step: int
@@ -24,7 +24,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class StepTally:
     """Demands met, of all there were, in one step."""
 
     met: int = 0
@@ -42,21 +42,21 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Scored:
+class DimensionFinding:
     """A score for each step, None where there is nothing to judge; `lacking` says why all are None."""
 
     steps: list[float | None]
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DimensionIssue] = field(default_factory=list)
     lacking: str = ""
 
 
-def step_of(beside: Sequence[Beside], due: Due) -> int | None:
+def step_of(beside: Sequence[TurnPair], due: Due) -> int | None:
     """The step of the turn in which something is due; None where any turn will do."""
     if due.turn is None:
         return None
     return next((at for at, each in enumerate(beside) if each.step.golden == due.turn), last_step(beside))
 
 
-def last_step(beside: Sequence[Beside]) -> int:
+def last_step(beside: Sequence[TurnPair]) -> int:
     """The step in which what never came is missed: the golden's last turn."""
     return max((at for at, each in enumerate(beside) if not each.is_extra), default=len(beside) - 1)

@@ -11,13 +11,13 @@ from evalgate.models.run.evaluation import Issue
 from evalgate.models.trace.trace_view import view_of
 from evalgate.records import dataclass
 from evalgate.scoring.golden.completeness import response_completeness
-from evalgate.scoring.golden.dimension_finding import Scored
+from evalgate.scoring.golden.dimension_finding import DimensionFinding
 from evalgate.scoring.golden.levels import severity
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
 from evalgate.scoring.golden.refusals import refusal_correctness
 from evalgate.scoring.golden.serialised import serialised_answers
 from evalgate.scoring.golden.tools import tool_success
-from evalgate.scoring.golden.turns import laid_beside
+from evalgate.scoring.golden.turns import align_turns
 from evalgate.scoring.golden.weights import CATEGORY, mean_over_turns, reaches
 from evalgate.scoring.trial import score_trial
 from evalgate.scoring.wording import shorten
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from evalgate.models.run.dimension import Dimension
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
-    from evalgate.scoring.golden.dimension_finding import Finding, Source
+    from evalgate.scoring.golden.dimension_finding import DimensionIssue, Source
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.scoring.golden.turns import Beside
+    from evalgate.scoring.golden.turns import TurnPair
 
 UNSAID = "no score of this name is recorded, and no assertion is assigned to it"
 FORMULAS = (
@@ -57,7 +57,7 @@ class Dimensioned:
 class JudgedGolden:
     """All dimensions of one trace; `problem` says why it could not be judged at all."""
 
-    beside: Sequence[Beside]
+    beside: Sequence[TurnPair]
     dimensions: Mapping[Dimension, Dimensioned]
     issues: Sequence[Issue]
     problem: str | None = None
@@ -87,7 +87,7 @@ def finding_of(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
     return Found(outcome, dimension.reason, evidence, dimension.score)
 
 
-def named(step: Beside) -> str:
+def named(step: TurnPair) -> str:
     """A step as people count: turns of the golden from 1."""
     if step.step.golden is not None:
         return f"turn {step.step.golden + 1}"
@@ -96,7 +96,7 @@ def named(step: Beside) -> str:
 
 def _judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
     try:
-        beside = laid_beside(rules, trace)
+        beside = align_turns(rules, trace)
     except TooLongError as error:
         return JudgedGolden((), {}, (), str(error))
     scorers = _scored(rules, beside, trace)
@@ -106,10 +106,12 @@ def _judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
     return JudgedGolden(beside, dimensions, [*_alone(beside), *issues, *serialised])
 
 
-def _scored(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> Mapping[str, Scored]:
+def _scored(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> Mapping[str, DimensionFinding]:
     """Dimensions that have a formula; a turn that is missing scores 0 where others could be judged."""
     if not beside:
-        return dict.fromkeys(FORMULAS, Scored([], lacking="neither the golden nor the trace has a turn"))
+        return dict.fromkeys(
+            FORMULAS, DimensionFinding([], lacking="neither the golden nor the trace has a turn")
+        )
     found = {
         "memory_precision": memory_precision(rules, beside),
         "memory_recall": memory_recall(rules, beside),
@@ -129,8 +131,8 @@ def _scored(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> Mappi
 def _dimension(
     rules: GoldenRules,
     name: Dimension,
-    formulas: Mapping[str, Scored],
-    beside: Sequence[Beside],
+    formulas: Mapping[str, DimensionFinding],
+    beside: Sequence[TurnPair],
     trace: Trace,
 ) -> Dimensioned:
     """By what was recorded, else by the assertions assigned to it, else by its formula."""
@@ -157,7 +159,9 @@ def _by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> Dimensi
     return Dimensioned(name, score, "assertions", reason, (), _whole_issue(rules, name, score, reason))
 
 
-def _by_formula(rules: GoldenRules, name: Dimension, scored: Scored, beside: Sequence[Beside]) -> Dimensioned:
+def _by_formula(
+    rules: GoldenRules, name: Dimension, scored: DimensionFinding, beside: Sequence[TurnPair]
+) -> Dimensioned:
     score = mean_over_turns(scored.steps, _turn_weights(rules, beside))
     if score is None:
         return Dimensioned(name, None, "formula", scored.lacking)
@@ -173,7 +177,7 @@ def _by_formula(rules: GoldenRules, name: Dimension, scored: Scored, beside: Seq
     return Dimensioned(name, score, "formula", reason, scored.steps, issues)
 
 
-def _turn_weights(rules: GoldenRules, beside: Sequence[Beside]) -> list[float]:
+def _turn_weights(rules: GoldenRules, beside: Sequence[TurnPair]) -> list[float]:
     weights = rules.turn_weights
     return [
         weights[each.step.golden] if each.step.golden is not None and each.step.golden < len(weights) else 1.0
@@ -181,9 +185,9 @@ def _turn_weights(rules: GoldenRules, beside: Sequence[Beside]) -> list[float]:
     ]
 
 
-def _step_issues(rules: GoldenRules, name: Dimension, scored: Scored) -> Iterator[Issue]:
+def _step_issues(rules: GoldenRules, name: Dimension, scored: DimensionFinding) -> Iterator[Issue]:
     """One issue for each step that falls short, with all that was found in it."""
-    by_step: dict[int, list[Finding]] = {}
+    by_step: dict[int, list[DimensionIssue]] = {}
     for each in scored.findings:
         by_step.setdefault(each.step, []).append(each)
     for at, found in sorted(by_step.items()):
@@ -205,7 +209,7 @@ def _whole_issue(rules: GoldenRules, name: Dimension, score: float, reason: str)
     return [] if grave is None else [Issue(CATEGORY[name], grave, shorten(f"{name}: {reason}"))]
 
 
-def _alone(beside: Sequence[Beside]) -> Iterator[Issue]:
+def _alone(beside: Sequence[TurnPair]) -> Iterator[Issue]:
     """Turns that only one side has."""
     for at, each in enumerate(beside):
         if each.is_missing:
@@ -217,7 +221,7 @@ def _alone(beside: Sequence[Beside]) -> Iterator[Issue]:
             yield Issue("completeness", "warning", message, said or None, at)
 
 
-def _by_turn(beside: Sequence[Beside], dimension: Dimensioned) -> dict[str, float]:
+def _by_turn(beside: Sequence[TurnPair], dimension: Dimensioned) -> dict[str, float]:
     """Scores by turn, rounded for people."""
     pairs = zip(beside, dimension.steps, strict=False)
     return {named(each): round(score, 4) for each, score in pairs if score is not None}

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.golden import MEMORY_RECALLS
-from evalgate.scoring.golden.dimension_finding import Finding, Scored, Tally, last_step, step_of
+from evalgate.scoring.golden.dimension_finding import (
+    DimensionFinding,
+    DimensionIssue,
+    StepTally,
+    last_step,
+    step_of,
+)
 from evalgate.scoring.golden.rules import due
 
 if TYPE_CHECKING:
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalgate.scoring.golden.memories import Memory
     from evalgate.scoring.golden.rules import Due, GoldenRules
-    from evalgate.scoring.golden.turns import Beside
+    from evalgate.scoring.golden.turns import TurnPair
 
 NOTHING = "none"
 NOT_DUE = "the golden says nothing of what must be remembered"
@@ -28,10 +34,10 @@ NOT_RETRIEVED = "the trace tells of no retrieved memory"
 NO_KINDS = "the trace does not tell what kinds its memories are"
 
 
-def memory_recall(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
+def memory_recall(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFinding:
     """The score of each step, and what was forgotten."""
     demands = [each for entry in rules.golden.required_memory_recall if (each := due(entry)).word != NOTHING]
-    tallies, findings = [Tally() for _ in beside], list[Finding]()
+    tallies, findings = [StepTally() for _ in beside], list[DimensionIssue]()
     has_kinds = any(memory.kind for memory in _all(beside))
     judged = [each for each in demands if has_kinds or not _is_kind(each)]
     said = [_said(each) for each in beside] if judged else []
@@ -46,14 +52,16 @@ def memory_recall(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
         at = last_step(beside) if bound is None else bound
         tallies[at].count(met=False)
         what = f"no {demand.word} memory was" if _is_kind(demand) else f"`{shorten(demand.word, 80)}` was not"
-        findings.append(Finding(at, f"{what} remembered", f"required_memory_recall: {shorten(demand.word)}"))
-    return Scored([tally.share for tally in tallies], findings, _lacking(beside, demands))
+        findings.append(
+            DimensionIssue(at, f"{what} remembered", f"required_memory_recall: {shorten(demand.word)}")
+        )
+    return DimensionFinding([tally.share for tally in tallies], findings, _lacking(beside, demands))
 
 
-def memory_precision(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
+def memory_precision(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFinding:
     """The score of each step, and the memories that nothing asked for."""
     demands = [due(entry) for entry in rules.golden.required_memory_recall]
-    tallies, findings = [Tally() for _ in beside], list[Finding]()
+    tallies, findings = [StepTally() for _ in beside], list[DimensionIssue]()
     bounds = [step_of(beside, demand) for demand in demands]
     for at, each in enumerate(beside):
         here = [demand for demand, bound in zip(demands, bounds, strict=True) if bound in (None, at)]
@@ -64,19 +72,19 @@ def memory_precision(rules: GoldenRules, beside: Sequence[Beside]) -> Scored:
             tallies[at].count(met=is_due)
             if not is_due:
                 findings.append(
-                    Finding(at, "a memory was retrieved that is not due", shorten(memory.text, 200))
+                    DimensionIssue(at, "a memory was retrieved that is not due", shorten(memory.text, 200))
                 )
     lacking = NOT_DUE if not demands else NO_KINDS if _all(beside) else NOT_RETRIEVED
-    return Scored([tally.share for tally in tallies], findings, lacking)
+    return DimensionFinding([tally.share for tally in tallies], findings, lacking)
 
 
-def _lacking(beside: Sequence[Beside], demands: Sequence[Due]) -> str:
+def _lacking(beside: Sequence[TurnPair], demands: Sequence[Due]) -> str:
     if not demands:
         return NOT_DUE
     return NO_KINDS if _all(beside) else NOT_RETRIEVED
 
 
-def _all(beside: Sequence[Beside]) -> list[Memory]:
+def _all(beside: Sequence[TurnPair]) -> list[Memory]:
     return [memory for each in beside if each.actual is not None for memory in each.actual.memories]
 
 
@@ -84,7 +92,7 @@ def _is_kind(demand: Due) -> bool:
     return demand.word in MEMORY_RECALLS
 
 
-def _said(step: Beside) -> list[str]:
+def _said(step: TurnPair) -> list[str]:
     """The answer of a step and the memories retrieved in it, ready to be searched."""
     if step.actual is None:
         return []
@@ -93,7 +101,7 @@ def _said(step: Beside) -> list[str]:
     ]
 
 
-def _is_remembered(demand: Due, fact: str, step: Beside, said: Sequence[str]) -> bool:
+def _is_remembered(demand: Due, fact: str, step: TurnPair, said: Sequence[str]) -> bool:
     if step.actual is None:
         return False
     if _is_kind(demand):

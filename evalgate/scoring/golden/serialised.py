@@ -11,10 +11,10 @@ from evalgate.models.run.evaluation import Issue
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.scoring.golden.turns import Beside
+    from evalgate.scoring.golden.turns import TurnPair
 
 
-def serialised_answers(beside: Sequence[Beside]) -> Iterator[Issue]:
+def serialised_answers(beside: Sequence[TurnPair]) -> Iterator[Issue]:
     """One issue for each."""
     for at, each in enumerate(beside):
         answer = each.actual.response if each.actual is not None else None

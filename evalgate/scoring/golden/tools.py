@@ -13,7 +13,13 @@ from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
 from evalgate.measures.values.json_values import shorten, show
 from evalgate.models.run.golden import TOOL_USAGES
-from evalgate.scoring.golden.dimension_finding import Finding, Scored, Tally, last_step, step_of
+from evalgate.scoring.golden.dimension_finding import (
+    DimensionFinding,
+    DimensionIssue,
+    StepTally,
+    last_step,
+    step_of,
+)
 from evalgate.scoring.golden.rules import due
 
 if TYPE_CHECKING:
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import ToolCall, Trace
     from evalgate.scoring.golden.rules import Due, GoldenRules
-    from evalgate.scoring.golden.turns import Beside
+    from evalgate.scoring.golden.turns import TurnPair
 
 NOTHING = "no call was made and none is due"
 NO_TOOL, INVOKED, INTERPRETED = "not_applicable", "correct_invocation", "correct_interpretation"
@@ -29,7 +35,7 @@ SHORTEST_WORD = 3
 """Letters or digits of a word by which an answer shows that a result was read."""
 
 
-def tool_success(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> Scored:
+def tool_success(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> DimensionFinding:
     """The score of each step, and every call that failed, was missed or was not due."""
     return _Judged(rules, beside, trace).scored()
 
@@ -37,16 +43,16 @@ def tool_success(rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> 
 class _Judged:
     """The calls of one trace against the demands of one golden."""
 
-    def __init__(self, rules: GoldenRules, beside: Sequence[Beside], trace: Trace) -> None:
+    def __init__(self, rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> None:
         self._beside = beside
         self._known = {name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)}
         self._due = [due(entry) for entry in rules.golden.required_tool_usage]
         self._demands = [each for each in self._due if each.word not in TOOL_USAGES]
         self._words = [each for each in self._due if each.word in (INVOKED, INTERPRETED)]
-        self._tallies = [Tally() for _ in beside]
-        self._findings: list[Finding] = []
+        self._tallies = [StepTally() for _ in beside]
+        self._findings: list[DimensionIssue] = []
 
-    def scored(self) -> Scored:
+    def scored(self) -> DimensionFinding:
         forbidden = {step_of(self._beside, each) for each in self._due if each.word == NO_TOOL}
         right = [self._calls_right(step, forbidden) for step in range(len(self._beside))]
         self._judge_names([Counter(call["name"] for call in calls) for calls in right])
@@ -56,7 +62,7 @@ class _Judged:
             for tally, calls in zip(self._tallies, right, strict=True):
                 tally.met += len(calls)
                 tally.of += len(calls)
-        return Scored([tally.share for tally in self._tallies], self._findings, NOTHING)
+        return DimensionFinding([tally.share for tally in self._tallies], self._findings, NOTHING)
 
     def _calls_right(self, step: int, forbidden: set[int | None]) -> list[ToolCall]:
         """The calls of a step that went right; the others count against it."""
@@ -120,7 +126,7 @@ class _Judged:
         self._tell(at, message, f"required_tool_usage: {shorten(demand.word, 60)}")
 
     def _tell(self, step: int, message: str, evidence: str | None) -> None:
-        self._findings.append(Finding(step, message, evidence))
+        self._findings.append(DimensionIssue(step, message, evidence))
 
 
 def wrong_with(call: ToolCall, known: Collection[str]) -> str | None:

@@ -13,7 +13,7 @@ from evalgate.scoring.golden.memories import MEMORY_TOOLS, listed, retrieved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.measures.sequences.turn_alignment import Step
+    from evalgate.measures.sequences.turn_alignment import TurnStep
     from evalgate.models.run.golden import Golden
     from evalgate.models.trace.trace import ToolCall, Trace
     from evalgate.scoring.golden.memories import Memory
@@ -33,10 +33,10 @@ class ActualTurn:
     cost: float | None
 
 
-class Beside(NamedTuple):
+class TurnPair(NamedTuple):
     """One step of both conversations; None where a side has no such turn. Numbers count from 0."""
 
-    step: Step
+    step: TurnStep
     actual: ActualTurn | None
     user: str | None
     response: str | None  # the golden one
@@ -52,7 +52,7 @@ class Beside(NamedTuple):
         return self.step.golden is None
 
 
-def laid_beside(rules: GoldenRules, trace: Trace) -> list[Beside]:
+def align_turns(rules: GoldenRules, trace: Trace) -> list[TurnPair]:
     """Every turn of both, in order. Raises TooLongError."""
     golden, turns = rules.golden, turns_of(trace, rules.memory_tools)
     said = [_at(golden.user_messages, number) for number in range(rules.turns)]
@@ -60,10 +60,10 @@ def laid_beside(rules: GoldenRules, trace: Trace) -> list[Beside]:
     return [_beside(step, golden, turns) for step in steps]
 
 
-def _beside(step: Step, golden: Golden, turns: Sequence[ActualTurn]) -> Beside:
+def _beside(step: TurnStep, golden: Golden, turns: Sequence[ActualTurn]) -> TurnPair:
     actual = None if step.actual is None else turns[step.actual]
     user = _at(golden.user_messages, step.golden)
-    return Beside(
+    return TurnPair(
         step, actual, user if actual is None or actual.user is None else actual.user,
         _at(golden.golden_responses, step.golden),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.core.field_problems import Flaw
+from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.goldens.regression_suite import PASSING_SCORE
 from evalgate.models.run.evaluation import CATEGORIES
 from evalgate.models.run.golden import Golden
@@ -50,7 +50,7 @@ def golden_of(entry: GoldenEntry) -> Golden:
 
 def rules_of(
     golden: Golden, entry: GoldenEntry, settings: GoldenSettings, assertions: Sequence[Assertion]
-) -> tuple[GoldenRules, list[Flaw]]:
+) -> tuple[GoldenRules, list[FieldProblem]]:
     """The rules, what the entry does not say taken from its suite; and what is wrong with them."""
     weights = Weights() if settings.weights is None else Weights(**settings.weights.model_dump())
     passing = next((each for each in (entry.passing_score, settings.passing_score) if each is not None), None)
@@ -75,29 +75,29 @@ def rules_of(
     return rules, list(_flaws(rules, len(entry.turn_weights), assertions))
 
 
-def settings_flaw(settings: GoldenSettings) -> Flaw | None:
+def settings_flaw(settings: GoldenSettings) -> FieldProblem | None:
     """What is wrong with what a suite says of all its goldens."""
     if settings.weights is not None:
         flaw = Weights(**settings.weights.model_dump()).flaw
         if flaw is not None:
             hint = "what is not said keeps its default: say all that differ"
-            return Flaw(("weights",), flaw, hint)
+            return FieldProblem(("weights",), flaw, hint)
     passing = PASSING_SCORE if settings.passing_score is None else settings.passing_score
     if settings.warning_threshold is not None and settings.warning_threshold > passing:
-        return Flaw(("warning_threshold",), "`warning_threshold` lies above `passing_score`")
+        return FieldProblem(("warning_threshold",), "`warning_threshold` lies above `passing_score`")
     return None
 
 
-def due_flaws(golden: Golden) -> Iterator[Flaw]:
+def due_flaws(golden: Golden) -> Iterator[FieldProblem]:
     """What is wrong with a golden in itself: its id, and turns that it does not have."""
     if "*" in golden.id:
-        yield Flaw(("id",), "a golden is one conversation: its `id` has no `*`")
+        yield FieldProblem(("id",), "a golden is one conversation: its `id` has no `*`")
     turns = max(len(golden.user_messages), len(golden.golden_responses))
     for name in DUE:
         for at, entry in enumerate(getattr(golden, name)):
             turn = due(entry).turn
             if turn is not None and turn >= turns:
-                yield Flaw((name, at), f"`{entry}` is due in turn {turn + 1} of {turns}")
+                yield FieldProblem((name, at), f"`{entry}` is due in turn {turn + 1} of {turns}")
 
 
 def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
@@ -110,21 +110,21 @@ def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCa
     return frozenset(found)
 
 
-def _flaws(rules: GoldenRules, weighed: int, assertions: Sequence[Assertion]) -> Iterator[Flaw]:
+def _flaws(rules: GoldenRules, weighed: int, assertions: Sequence[Assertion]) -> Iterator[FieldProblem]:
     golden, turns = rules.golden, rules.turns
     yield from due_flaws(golden)
     if not sum(rules.weights.of(name) for name in rules.dimensions):
-        yield Flaw(
+        yield FieldProblem(
             (), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight"
         )
     if weighed > turns:
-        yield Flaw(("turn_weights",), f"{weighed} weights for {turns} turns")
+        yield FieldProblem(("turn_weights",), f"{weighed} weights for {turns} turns")
     if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):
-        yield Flaw(("turn_weights",), "the weights of the turns sum to 0")
+        yield FieldProblem(("turn_weights",), "the weights of the turns sum to 0")
     for each in assertions:
         if each.dimension is not None and CATEGORY[each.dimension] in rules.left_out:
             message = f"`{each.name}` is assigned to `{each.dimension}`, which is not evaluated"
-            yield Flaw(("assertions",), message)
+            yield FieldProblem(("assertions",), message)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from evalgate.declarations import Closed, refusal
 from evalgate.errors import OverLimit, Problem
-from evalgate.evaluators.core.field_problems import MOST_TOLD, Flaw, Path, flaws_of
+from evalgate.evaluators.core.field_problems import MOST_TOLD, FieldProblem, Path, flaws_of
 from evalgate.evaluators.core.parse import Parser
 from evalgate.measures.values.json_values import kind, show
 from evalgate.models.run.run import MAX_SCENARIOS
@@ -17,7 +17,7 @@ from evalgate.suite.goldens.golden_rules import golden_of, rules_of, settings_fl
 from evalgate.suite.goldens.golden_written import StoredGoldens
 from evalgate.suite.models import Scenario
 from evalgate.suite.schema.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
-from evalgate.suite.trace_matcher import Matching
+from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.models.run.golden import Golden
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.suite.diagnostics import Document, Mistakes
+    from evalgate.suite.diagnostics import Diagnostics, Document
     from evalgate.suite.models import Variant
     from evalgate.suite.schema.suite_file import PolicyEntry, SuiteFile
 
@@ -42,7 +42,7 @@ class _Placed(NamedTuple):
     raw: Any
 
 
-class Goldens:
+class SuiteGoldens:
     """Puts the goldens of one suite together; `warnings` is what `validate` says besides mistakes.
 
     `found` is what its entries name that stands elsewhere. `written` is the suite with all of that written
@@ -54,7 +54,7 @@ class Goldens:
         document: Document,
         file: SuiteFile,
         found: StoredGoldens | None,
-        mistakes: Mistakes,
+        mistakes: Diagnostics,
         variants: Sequence[Variant] = (),
     ) -> None:
         self._document, self._file, self._found = document, file, found or StoredGoldens()
@@ -83,7 +83,7 @@ class Goldens:
         """A scenario for each golden, in every variant; `taken` are the suite's others. Raises OverLimit."""
         if not self._file.goldens:
             self._mistakes.add(
-                self._document, Flaw((SETTINGS,), "`golden` is said of goldens, and there are none")
+                self._document, FieldProblem((SETTINGS,), "`golden` is said of goldens, and there are none")
             )
         if len(self._placed) * max(1, len(self._variants)) + len(taken) > MAX_SCENARIOS:
             raise OverLimit(f"more than {MAX_SCENARIOS:,} scenarios and goldens, a run may have no more")
@@ -94,13 +94,13 @@ class Goldens:
         ids, scenarios = {each.id for each in taken}, list[Scenario]()
         for placed in self._placed:
             if len(self._mistakes.problems) >= MOST_TOLD:
-                self._tell(placed, Flaw((), "too many mistakes before this golden to read on"))
+                self._tell(placed, FieldProblem((), "too many mistakes before this golden to read on"))
                 break
             entry = self._read(placed, GoldenEntry)
             if entry is None or settings is None:
                 continue
             if entry.id in ids:
-                self._tell(placed, Flaw(("id",), f"`{entry.id}` stands twice in this suite"))
+                self._tell(placed, FieldProblem(("id",), f"`{entry.id}` stands twice in this suite"))
             ids.add(entry.id)
             scenarios += self._crossed(placed, entry, settings, common)
         return scenarios
@@ -109,7 +109,9 @@ class Goldens:
         for number, item in enumerate(self._file.goldens):
             placed = _Placed(self._document, (ITEMS, number), item)
             if not isinstance(item, dict):
-                self._tell(placed, Flaw((), f"a golden is a mapping, not {kind(item)} {show(item, 40)}"))
+                self._tell(
+                    placed, FieldProblem((), f"a golden is a mapping, not {kind(item)} {show(item, 40)}")
+                )
             elif "file" in item:
                 if self._read(placed, GoldenFilesEntry) is not None:
                     yield from self._behind(number)
@@ -118,7 +120,7 @@ class Goldens:
                     continue
                 if number not in self._found.documents:
                     hint = "name it with --store-url or EVALGATE_STORE_URL"
-                    self._tell(placed, Flaw((), NO_STORE, hint))
+                    self._tell(placed, FieldProblem((), NO_STORE, hint))
                 yield from self._behind(number)
             else:
                 yield placed
@@ -169,7 +171,7 @@ class Goldens:
         demanded = entry.trials.min_pass_k
         return Scenario(
             id=entry.id,
-            match=Matching(placed.document, self._mistakes).of_scenario(entry, placed.path),
+            match=TraceMatcher(placed.document, self._mistakes).of_scenario(entry, placed.path),
             threshold=rules.passing_score,
             rules=TrialRules(
                 min=entry.trials.min,
@@ -190,5 +192,5 @@ class Goldens:
         for path, message, hint in doubtful(golden):
             self.warnings.append(Problem(message, placed.document.at((*placed.path, *path)), hint))
 
-    def _tell(self, placed: _Placed, flaw: Flaw) -> None:
+    def _tell(self, placed: _Placed, flaw: FieldProblem) -> None:
         self._mistakes.add(placed.document, flaw._replace(path=(*placed.path, *flaw.path)))

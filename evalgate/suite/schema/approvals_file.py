@@ -12,7 +12,7 @@ from evalgate.suite.schema.days import Day
 from evalgate.suite.schema.suite_file import Id, Text
 
 if TYPE_CHECKING:
-    from evalgate.suite.diagnostics import Document, Mistakes
+    from evalgate.suite.diagnostics import Diagnostics, Document
 
 MOST = 1_000
 Name = Annotated[str, Field(min_length=1, max_length=512)]
@@ -52,7 +52,7 @@ class ApprovalsFile(Closed):
     approvals: Annotated[list[ApprovalEntry], Field(max_length=MOST)]
 
 
-def parse_approvals(document: Document, mistakes: Mistakes) -> list[Approval]:
+def parse_approvals(document: Document, mistakes: Diagnostics) -> list[Approval]:
     """The approvals of a loaded file, none where it has mistakes, which are kept."""
     file = mistakes.read(document, ApprovalsFile)
     if file is None:

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from evalgate.adapters.plugins import OwnEvaluators
+from evalgate.adapters.plugins import PluginEvaluators
 from evalgate.errors import SettingError
 
 SOURCE = """
@@ -37,14 +37,14 @@ def module(tmp_path):
 
 def test_module__offers_its_classes_by_type_and_no_others(module, tmp_path):
     name = module(f"from evalgate.evaluators.kinds.run.cost_and_latency import CostLimit\n{SOURCE}")
-    own = OwnEvaluators([name], str(tmp_path))
+    own = PluginEvaluators([name], str(tmp_path))
     assert list(own.names()) == ["own"]
     assert own.find("own").__name__ == "Own"
     assert own.find("cost_limit") is None
 
 
 def test_folder_of_modules__is_not_looked_in_afterwards(module, tmp_path):
-    OwnEvaluators([module(SOURCE)], str(tmp_path))
+    PluginEvaluators([module(SOURCE)], str(tmp_path))
     assert str(tmp_path) not in sys.path
 
 
@@ -66,10 +66,10 @@ def test_folder_of_modules__is_not_looked_in_afterwards(module, tmp_path):
 )
 def test_module_that_offers_nothing_usable__is_a_mistake(module, tmp_path, source, told):
     with pytest.raises(SettingError) as caught:
-        OwnEvaluators([module(source)], str(tmp_path))
+        PluginEvaluators([module(source)], str(tmp_path))
     assert told in str(caught.value)
 
 
 def test_type_of_two_modules__is_a_mistake(module, tmp_path):
     with pytest.raises(SettingError, match="the type own is taken"):
-        OwnEvaluators([module(SOURCE), module(SOURCE)], str(tmp_path))
+        PluginEvaluators([module(SOURCE), module(SOURCE)], str(tmp_path))

@@ -14,7 +14,7 @@ from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.encodings import jaeger, otlp, span_objects
-from evalgate.adapters.formats.spans.encodings.container import Held
+from evalgate.adapters.formats.spans.encodings.container import SpanFile
 from evalgate.adapters.formats.spans.groups import grouped, is_of_an_agent
 from evalgate.adapters.formats.spans.merging import once, with_logs
 from evalgate.models.trace.trace import DamagedTrace, Trace
@@ -52,7 +52,7 @@ def documents(name):
 
 
 def held(name):
-    found, known = Held(), documents(name)
+    found, known = SpanFile(), documents(name)
     READ[detect.detect(known).name](known, found)
     return found
 

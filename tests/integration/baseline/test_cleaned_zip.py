@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from evalgate.adapters.archives.redacted_zip import without_secrets
-from evalgate.errors import BugElsewhere
+from evalgate.errors import JudgeCrashed
 from evalgate.measures.redaction.redact import hide
 
 SECRET = 'c0rrect "horse" battery'
@@ -78,5 +78,5 @@ def test_an_entry_without_a_name_is_passed_over(opened):
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"x" * 81_000_000], ids=["", "PK", "large"])
 def test_what_is_no_baseline_is_a_bug_of_the_judge(opened, content):
-    with pytest.raises(BugElsewhere):
+    with pytest.raises(JudgeCrashed):
         without_secrets(opened(content))

@@ -199,14 +199,14 @@ def test_the_file_is_replaced_whole_and_keeps_its_mode_and_its_link(folder, eval
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(folder):
-    from evalgate.adapters.files.local_approvals import ApprovalsFile
+    from evalgate.adapters.files.local_approvals import LocalApprovalsFile
     from evalgate.errors import SettingError
 
     (folder / FILE).write_text("approvals: []\n")
     with pytest.raises(SettingError, match="was changed meanwhile"):
-        ApprovalsFile(str(folder)).replace(b"", b"mine")
+        LocalApprovalsFile(str(folder)).replace(b"", b"mine")
     with pytest.raises(SettingError, match="was changed meanwhile"):
-        ApprovalsFile(str(folder)).replace(None, b"mine")
+        LocalApprovalsFile(str(folder)).replace(None, b"mine")
     assert (folder / FILE).read_text() == "approvals: []\n"
 
 

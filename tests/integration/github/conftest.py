@@ -5,7 +5,7 @@ from fakes.agent import a_workspace
 from fakes.hub import FAKEHUB, FakeHub, site_of
 from fakes.runner import FakeRunner
 
-from evalgate.adapters.github import Budget, Client
+from evalgate.adapters.github import Client, RequestDeadline
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def pauses():
 
 @pytest.fixture
 def budget(pauses):
-    return Budget(20, sleep=pauses.append)
+    return RequestDeadline(20, sleep=pauses.append)
 
 
 @pytest.fixture

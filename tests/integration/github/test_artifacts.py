@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 from fakes.hub import FakeHub, site_of
 
-from evalgate.adapters.github import Artifacts, Baselines, Reference, Wanted
+from evalgate.adapters.github import Artifacts, BaselineRequest, Baselines, Reference
 from evalgate.adapters.github.artifacts import BLOCK
 from evalgate.errors import Unreachable
 
@@ -47,7 +47,7 @@ def finished_push(hub):
 def test_what_was_uploaded_is_found_again(hub, artifacts, client, baseline, tmp_path):
     number = artifacts.upload("evalgate-baseline", str(baseline))
     main = finished_push(hub)
-    wanted = Wanted(
+    wanted = BaselineRequest(
         "evalgate-baseline", "main", "main", ".github/workflows/evalgate.yml", Reference("commit", main)
     )
     found = Baselines(client, wanted, tmp_path, Noon()).find()

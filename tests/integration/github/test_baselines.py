@@ -8,7 +8,7 @@ from hashlib import sha1
 import pytest
 from fakes.hub import FakeHub, site_of
 
-from evalgate.adapters.github import Baselines, Client, Reference, Wanted
+from evalgate.adapters.github import BaselineRequest, Baselines, Client, Reference
 
 pytestmark = pytest.mark.shared
 
@@ -25,7 +25,7 @@ class Noon:
 @pytest.fixture
 def find(client, tmp_path):
     def _find(*, branch="main", reference=None, artifact="evalgate-baseline"):
-        wanted = Wanted(artifact, branch, "main", EVALGATE, reference or Reference("parent", MERGE))
+        wanted = BaselineRequest(artifact, branch, "main", EVALGATE, reference or Reference("parent", MERGE))
         return Baselines(client, wanted, tmp_path, Noon()).find()
 
     return _find
@@ -351,7 +351,7 @@ def test_a_token_without_actions_read_is_told_so(hub, tmp_path, budget):
     client = Client(site_of(hub, "ghs_noactions"), budget)
     found = Baselines(
         client,
-        Wanted("evalgate-baseline", "main", "main", EVALGATE, Reference("commit", C2)),
+        BaselineRequest("evalgate-baseline", "main", "main", EVALGATE, Reference("commit", C2)),
         tmp_path,
         Noon(),
     ).find()

@@ -7,7 +7,7 @@ import time
 import pytest
 from fakes.agent import on_main, ours
 
-from evalgate.adapters.github import Budget
+from evalgate.adapters.github import RequestDeadline
 from evalgate.adapters.github.connection import WHOLE_RUN_SECONDS
 
 pytestmark = pytest.mark.shared
@@ -24,7 +24,7 @@ EVERYTHING = {
 }
 
 
-class Spent(Budget):
+class Spent(RequestDeadline):
     """A minute that passes fast and keeps what was waited."""
 
     def __init__(self):

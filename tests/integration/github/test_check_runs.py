@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Budget, Client
+from evalgate.adapters.github import Client, RequestDeadline
 from evalgate.adapters.github.check_runs import CheckRuns
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github.annotation import Annotation
@@ -105,7 +105,7 @@ def test_a_token_without_checks_write_is_told_so(hub, budget):
 
 def test_a_server_in_trouble_is_unreachable_within_the_budget(hub, site):
     hub.fail({"kind": "hang", "seconds": 2}, times=-1, path="check-runs")
-    client = Client(site, Budget(0.5))
+    client = Client(site, RequestDeadline(0.5))
     with pytest.raises(Unreachable):
         CheckRuns(client).post(check())
     client.close()

@@ -5,9 +5,9 @@ import time
 import pytest
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Budget, Client, Network
-from evalgate.adapters.github.client import Gone, Refused
-from evalgate.adapters.github.http import Request, TooLarge
+from evalgate.adapters.github import Client, Network, RequestDeadline
+from evalgate.adapters.github.client import Gone, RequestRefused
+from evalgate.adapters.github.http import HttpRequest, TooLarge
 from evalgate.errors import Forbidden, NotFound, Unreachable
 
 pytestmark = pytest.mark.shared
@@ -54,7 +54,7 @@ def test_no_netrc_and_no_proxy_of_the_environment_is_used(hub, client, tmp_path,
 def test_a_proxy_handed_in_is_used_except_for_hosts_that_need_none(hub):
     through = Network(proxies={"http": CLOSED})
     with pytest.raises(Unreachable, match="proxy"):
-        Client(site_of(hub, network=through), Budget(20, sleep=[].append)).get(RUN)
+        Client(site_of(hub, network=through), RequestDeadline(20, sleep=[].append)).get(RUN)
     around = Network(proxies={"http": CLOSED}, no_proxy="example.com,127.0.0.1")
     client = Client(site_of(hub, network=around))
     assert client.get(RUN)["id"] == 8001
@@ -94,7 +94,7 @@ def test_a_server_that_drips_is_left_at_the_deadline(hub, site):
     hub.fail({"kind": "drip", "chunk": 1, "interval": 0.2}, path=RUN, times=-1)
     started = time.monotonic()
     with pytest.raises(Unreachable):
-        Client(site, Budget(0.7)).get(RUN)
+        Client(site, RequestDeadline(0.7)).get(RUN)
     assert time.monotonic() - started < 2
 
 
@@ -102,19 +102,20 @@ def test_a_server_that_says_nothing_is_left_at_the_deadline(hub, site):
     hub.fail({"kind": "hang", "seconds": 2}, path=RUN, times=-1)
     started = time.monotonic()
     with pytest.raises(Unreachable, match=r"no whole answer|it took too long"):
-        Client(site, Budget(0.5)).get(RUN)
+        Client(site, RequestDeadline(0.5)).get(RUN)
     assert time.monotonic() - started < 1.5
 
 
 def test_a_dead_server_is_unreachable_in_our_words(hub):
-    client = Client(site_of(hub, api_url=CLOSED), Budget(20, sleep=[].append))
+    client = Client(site_of(hub, api_url=CLOSED), RequestDeadline(20, sleep=[].append))
     with pytest.raises(Unreachable) as caught:
         client.get(RUN)
     assert str(caught.value) == "no answer (the connection failed)"
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(401, Forbidden), (403, Forbidden), (404, NotFound), (410, Gone), (422, Refused)]
+    ("status", "error"),
+    [(401, Forbidden), (403, Forbidden), (404, NotFound), (410, Gone), (422, RequestRefused)],
 )
 def test_a_status_becomes_an_error_of_ours(hub, client, status, error):
     hub.fail({"kind": "status", "status": status, "body": "<secret>"}, path=RUN)
@@ -167,7 +168,7 @@ def test_the_download_gets_no_token_and_a_signature_that_ran_out_is_renewed(hub,
 
 def test_a_download_is_not_led_from_https_to_http(hub, sink):
     hub.fail({"kind": "redirect", "status": 302, "location": "ftp://127.0.0.2/x"}, path="/zip")
-    client = Client(site_of(hub), Budget(20, sleep=[].append))
+    client = Client(site_of(hub), RequestDeadline(20, sleep=[].append))
     with pytest.raises(Unreachable, match="https"):
         client.download("/actions/artifacts/1/zip", sink.begin, 100)
     client.close()
@@ -190,7 +191,7 @@ def test_an_address_with_a_password_in_it_is_neither_followed_nor_traced(hub, si
         client.download("/actions/artifacts/1/zip", sink.begin, 100)
     client.close()
     assert "ghs_write" not in f"{lines} {caught.value}"
-    assert Request("GET", place).shown == "GET http://127.0.0.2:9/x"
+    assert HttpRequest("GET", place).shown == "GET http://127.0.0.2:9/x"
 
 
 def test_what_is_asked_is_traced_without_the_query(hub, site, budget, sink):
@@ -206,4 +207,4 @@ def test_what_is_asked_is_traced_without_the_query(hub, site, budget, sink):
 def test_no_secret_shows_in_a_repr(site):
     assert "ghs_write" not in repr(site)
     assert site.runtime_token not in repr(site)
-    assert "ghs_write" not in repr(Request("GET", f"{site.api_url}/x", token=site.token))
+    assert "ghs_write" not in repr(HttpRequest("GET", f"{site.api_url}/x", token=site.token))

@@ -5,7 +5,7 @@ import time
 import pytest
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Budget, Client, Comments
+from evalgate.adapters.github import Client, Comments, RequestDeadline
 from evalgate.adapters.github.comments import marker
 from evalgate.errors import Forbidden, Unreachable
 
@@ -128,7 +128,7 @@ def test_a_lost_answer_never_doubles_the_comment(hub, comments, fault):
 def test_a_comment_that_may_still_appear_is_not_posted_again(hub, site):
     hub.fail({"kind": "slow", "seconds": 0.9}, **CREATE)
     with pytest.raises(Unreachable, match=r"no whole answer|too long"):
-        Comments(Client(site, Budget(pace=0.03)), 7).upsert_comment(KEY, body())
+        Comments(Client(site, RequestDeadline(pace=0.03)), 7).upsert_comment(KEY, body())
     deadline = time.monotonic() + 5
     while not ours(hub) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -234,7 +234,7 @@ def test_a_list_without_end_leaves_the_comment_unposted(hub, comments):
 
 
 def test_nothing_is_posted_when_the_time_is_used_up(hub, site):
-    client = Client(site, Budget(0))
+    client = Client(site, RequestDeadline(0))
     with pytest.raises(Unreachable, match="used up"):
         Comments(client, 7).upsert_comment(KEY, body())
     assert hub.requests == []

@@ -16,7 +16,7 @@ from fakes.faults import ANSWERS, FAULTS, PACE, PASSING
 from fakes.hub import FAKEHUB
 from fakes.runner import ACTION, FakeRunner
 
-from evalgate.adapters.github import Budget
+from evalgate.adapters.github import RequestDeadline
 
 pytestmark = pytest.mark.shared
 
@@ -129,7 +129,7 @@ class Job:
         next_run(self.hub, "success", event="workflow_run", head_branch="main", head_repository_id=1001)
 
     def act(self):
-        common = {"budget": Budget(pace=PACE), "debug": "true"}
+        common = {"budget": RequestDeadline(pace=PACE), "debug": "true"}
         if self.kind == "push":
             return self.runner.act("push", **common)
         if self.kind == "publish":

@@ -7,7 +7,7 @@ from fakes.agent import next_run, on_main, ours
 from fakes.hub import site_of
 from fakes.network import OPENSSL, Authority, Proxy, TlsFront
 
-from evalgate.adapters.github import Budget, Client, Network
+from evalgate.adapters.github import Client, Network, RequestDeadline
 from evalgate.errors import Unreachable
 
 pytestmark = [
@@ -160,7 +160,7 @@ def test_a_proxy_that_refuses_leaves_the_verdict_and_its_password_untold(
 ):
     api = f"https://{NAME}:{fronts[0].port}"
     job_there = job(api, authority, HTTPS_PROXY=proxy.url("me:wrong-secret"))
-    told = act(debug="true", budget=Budget(20, sleep=[].append), **job_there)
+    told = act(debug="true", budget=RequestDeadline(20, sleep=[].append), **job_there)
     assert (told.exit_code, told.outputs["baseline-status"]) == (0, "unreachable")
     assert "no answer (the proxy)" in told.annotations[0]["message"]
     printed = "\n".join([*told.log, told.summary, str(told.annotations), *capfd.readouterr()])

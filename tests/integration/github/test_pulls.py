@@ -7,7 +7,7 @@ import json
 import pytest
 from fakes.server import Server, answer
 
-from evalgate.adapters.github import Budget, Client, Pulls, Site
+from evalgate.adapters.github import Client, Pulls, RequestDeadline, Site
 from evalgate.models.approvals.triggering_run import TriggeringRun
 
 HERE, FORK, HEAD = 1001, 2002, "a" * 40
@@ -31,7 +31,7 @@ def changed(*path, to):
 
 def found_in(*entries):
     server = Server(answer(200, json.dumps(entries).encode()))
-    client = Client(Site(server.url, "https://github.com", "acme/support", HERE), Budget(20))
+    client = Client(Site(server.url, "https://github.com", "acme/support", HERE), RequestDeadline(20))
     try:
         return [(pull.number, pull.head_sha) for pull in Pulls(client).open_from(RUN)]
     finally:

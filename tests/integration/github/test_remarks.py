@@ -7,7 +7,7 @@ import json
 import pytest
 from fakes.server import Server, answer
 
-from evalgate.adapters.github import Budget, Client, PullRequestReview, Site
+from evalgate.adapters.github import Client, PullRequestReview, RequestDeadline, Site
 
 COMMENT = {
     "id": 5,
@@ -23,7 +23,7 @@ COMMENT = {
 
 def remark(**changes):
     server = Server(answer(200, json.dumps({**COMMENT, **changes}).encode()))
-    client = Client(Site(server.url, "https://github.com", "acme/support", 1001), Budget(20))
+    client = Client(Site(server.url, "https://github.com", "acme/support", 1001), RequestDeadline(20))
     try:
         return PullRequestReview(client, 7, "gate.yml", "report", None).remark(5)
     finally:

@@ -10,7 +10,7 @@ import pytest
 from fakes.agent import on_main, ours
 
 from evalgate.action import run
-from evalgate.adapters.github import Budget, Step
+from evalgate.adapters.github import RequestDeadline, WorkflowStep
 
 pytestmark = pytest.mark.shared
 
@@ -27,7 +27,7 @@ def everything(runner, workspace):
         environ = {**runner.environment(event, debug="true", **inputs), **(more or {})}
         console = io.StringIO()
         files = environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]
-        code = run(environ, Step(console, *files), Budget(pace=0.02))
+        code = run(environ, WorkflowStep(console, *files), RequestDeadline(pace=0.02))
         printed = [line for line in console.getvalue().split("\n") if not line.startswith("::add-mask::")]
         left = [path for path in (workspace / ".evalgate").iterdir() if path.suffix != ".zip"]
         return code, "\n".join([*printed, *(Path(path).read_text() for path in (*files, *left))])
@@ -37,7 +37,11 @@ def everything(runner, workspace):
 
 def test_both_tokens_of_the_job_are_masked_with_their_base64_before_anything_is_said(hub, runner):
     environ, console = runner.environment(debug="true"), io.StringIO()
-    run(environ, Step(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]), Budget(pace=0.02))
+    run(
+        environ,
+        WorkflowStep(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"]),
+        RequestDeadline(pace=0.02),
+    )
     lines = console.getvalue().splitlines()
     tokens = (TOKEN, hub.info.runtime_token)
     forms = [form for each in tokens for form in (each, base64.b64encode(each.encode()).decode())]

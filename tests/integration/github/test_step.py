@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from evalgate.adapters.github import Step
+from evalgate.adapters.github import WorkflowStep
 from evalgate.models.github.annotation import Annotation
 
 
@@ -15,7 +15,7 @@ def console():
 
 @pytest.fixture
 def step(tmp_path, console):
-    return Step(console, str(tmp_path / "output"), str(tmp_path / "summary"))
+    return WorkflowStep(console, str(tmp_path / "output"), str(tmp_path / "summary"))
 
 
 def test_outputs_are_appended(step, tmp_path):
@@ -72,7 +72,7 @@ def test_a_line_for_the_log_is_no_command(step, console):
 
 
 def test_without_files_nothing_is_written(console, tmp_path):
-    step = Step(console)
+    step = WorkflowStep(console)
     step.outputs({"verdict": "pass"})
     step.summary("x")
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from fakes.agent import ours, record, trace
 
 from evalgate.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun
+from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow
 
 pytestmark = pytest.mark.shared
 PASSWORD = "hunter22"
@@ -45,7 +45,7 @@ def past(path: Path, signs: str) -> None:
             facts = RunFacts(
                 f"r{day}", ("support",), "pass", 0, at, at, 0, branch="main", score=1.0, pass_rate=1.0
             )
-            row = ScenarioRow(
+            row = StoredScenarioRow(
                 ScenarioKey("support", "refund", None), "PASS" if sign == "+" else "FAIL", 1.0, 1, 1
             )
             store.runs.record(StoredRun(facts, (), (row,), b"{}"))

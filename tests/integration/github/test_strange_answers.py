@@ -12,7 +12,7 @@ import pytest
 from fakes.agent import ours
 from fakes.server import Server, answer
 
-from evalgate.adapters.github import Budget, Client, Site
+from evalgate.adapters.github import Client, RequestDeadline, Site
 from evalgate.adapters.github.http import TooLarge
 from evalgate.errors import Unreachable
 
@@ -62,7 +62,7 @@ def asked(begun):
     def begin(*parts: bytes) -> tuple[Server, Client]:
         server = Server(*parts)
         site = Site(server.url, "https://github.com", "acme/support", 1001, token=TOKEN)
-        client = Client(site, Budget(20, sleep=[].append))
+        client = Client(site, RequestDeadline(20, sleep=[].append))
         begun.extend([client, server])
         return server, client
 
@@ -171,7 +171,7 @@ def test_a_server_in_trouble_is_asked_three_times(asked, status):
 def test_a_wait_of_more_than_half_a_minute_is_not_waited_for(begun):
     server, pauses = Server(answer(429, Retry_After="31")), []
     client = Client(
-        Site(server.url, "https://github.com", "acme/support", 1001), Budget(60, sleep=pauses.append)
+        Site(server.url, "https://github.com", "acme/support", 1001), RequestDeadline(60, sleep=pauses.append)
     )
     begun.extend([client, server])
     with pytest.raises(Unreachable, match="rate limit"):

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, Place
+from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, ExchangeDir
 from evalgate.adapters.sandbox.judge_process import GROUP, start, user_to_be, wait_for
 from evalgate.adapters.sandbox.preforked import make_ready
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.application.messages.request import JudgeRequest
-from evalgate.bootstrap.judge_context import Bench
+from evalgate.bootstrap.judge_context import JudgeContext
 from evalgate.bootstrap.judge_main import live_ready
-from evalgate.bootstrap.sandboxed_judge import JudgeApart
+from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.chunks import whole
@@ -39,11 +39,11 @@ def workspace(tmp_path):
 
 def bench_at(workspace, **limits):
     root = str(workspace)
-    return Bench(root, root, f"{root}/.evalgate", Limits(**limits), EPOCH)
+    return JudgeContext(root, root, f"{root}/.evalgate", Limits(**limits), EPOCH)
 
 
 def apart(workspace, tmp_path, **limits):
-    return JudgeApart(bench_at(workspace, **limits), folder_of(tmp_path))
+    return SandboxedJudge(bench_at(workspace, **limits), folder_of(tmp_path))
 
 
 def folder_of(tmp_path):
@@ -90,7 +90,7 @@ def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, chang
 
 def test_a_judge_that_was_made_ready_answers_first_and_others_after_it(workspace, tmp_path):
     ready = make_ready(live_ready)
-    judges = JudgeApart(bench_at(workspace), folder_of(tmp_path), None, ready)
+    judges = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, ready)
     first, second = (judges.judge(request()) for _ in range(2))
 
     with pytest.raises(ChildProcessError):
@@ -104,7 +104,7 @@ def test_a_judge_that_was_made_ready_answers_first_and_others_after_it(workspace
 def test_a_judge_that_was_made_ready_may_be_ended_before_it_is_asked(workspace, tmp_path):
     ready = make_ready(live_ready)
     os.kill(ready._pid, signal.SIGKILL)
-    answer = JudgeApart(bench_at(workspace), folder_of(tmp_path), None, ready).judge(request())
+    answer = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, ready).judge(request())
     assert (answer.exit_code, answer.results["reasons"][0]["code"]) == (2, "over_limit")
     assert "ended by the system" in answer.problems[0].message
 
@@ -130,7 +130,7 @@ def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(work
 @pytest.fixture
 def place(tmp_path):
     (tmp_path / "downloads").mkdir()
-    return Place(tmp_path / "downloads" / "judge", None, GROUP)
+    return ExchangeDir(tmp_path / "downloads" / "judge", None, GROUP)
 
 
 def leave_link(path, tmp_path):
@@ -206,15 +206,15 @@ with open(folder + "/answer.json", "w") as file:
 PARENT = """
 import os, sys
 sys.path.insert(0, {root!r})
-from evalgate.bootstrap.clean_start import start_over
-start_over()
+from evalgate.bootstrap.clean_start import reexec_without_environment
+reexec_without_environment()
 from pathlib import Path
 from evalgate.adapters.sandbox.judge_process import GROUP, start, wait_for
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 folder, probe, user = sys.argv[1:]
 assert os.environ["TOKEN"] == {secret!r}
-place = Place(Path(folder) / "judge", int(user) or None, GROUP)
+place = ExchangeDir(Path(folder) / "judge", int(user) or None, GROUP)
 wait_for(start([sys.executable, "-I", probe, place.path, user]), place, Bounds(wall=30))
 print(place.answer().decode())
 """

@@ -13,8 +13,8 @@ import tempfile
 import pytest
 
 from evalgate.adapters.progress import Quiet
-from evalgate.adapters.sandbox.current_file import Note, last_read
-from evalgate.adapters.sandbox.exit_status import Ending, ending_of, over_limit
+from evalgate.adapters.sandbox.current_file import CurrentFileNote, last_read
+from evalgate.adapters.sandbox.exit_status import ExitStatus, ending_of, over_limit
 from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, is_out_of_memory
 
 SUITE = """\
@@ -164,7 +164,7 @@ def started(*words):
 
 def test_a_process_whose_time_is_up_is_ended():
     ending = ending_of(started("/bin/sleep", "60"), 0.01)
-    assert ending == Ending(-signal.SIGKILL, is_late=True)
+    assert ending == ExitStatus(-signal.SIGKILL, is_late=True)
 
 
 def test_what_a_process_has_started_ends_with_it():
@@ -175,7 +175,7 @@ def test_what_a_process_has_started_ends_with_it():
     )
     os.close(write)
     with os.fdopen(read, "rb") as alive:
-        assert ending_of(pid, 5, group=True) == Ending(3)
+        assert ending_of(pid, 5, group=True) == ExitStatus(3)
         assert select.select([alive], [], [], 20)[0]  # its end, for nobody holds the other any more
         assert alive.read() == b""
 
@@ -186,12 +186,12 @@ BOUNDS = Bounds(cpu=7, memory=50_000_000, wall=9)
 @pytest.mark.parametrize(
     ("ending", "words"),
     [
-        (Ending(-signal.SIGXCPU), "used up its CPU time (7 seconds)"),
-        (Ending(-signal.SIGKILL), "ended by the system"),
-        (Ending(-signal.SIGKILL, is_late=True), "longer than 9 seconds"),
-        (Ending(-signal.SIGABRT), "out of the memory it may use (50 MB)"),
-        (Ending(-signal.SIGSEGV), "broke off, signal 11"),
-        (Ending(OUT_OF_MEMORY), "out of the memory it may use (50 MB)"),
+        (ExitStatus(-signal.SIGXCPU), "used up its CPU time (7 seconds)"),
+        (ExitStatus(-signal.SIGKILL), "ended by the system"),
+        (ExitStatus(-signal.SIGKILL, is_late=True), "longer than 9 seconds"),
+        (ExitStatus(-signal.SIGABRT), "out of the memory it may use (50 MB)"),
+        (ExitStatus(-signal.SIGSEGV), "broke off, signal 11"),
+        (ExitStatus(OUT_OF_MEMORY), "out of the memory it may use (50 MB)"),
     ],
 )
 def test_each_way_to_end_early_is_told_with_what_was_read(ending, words):
@@ -203,12 +203,12 @@ def test_each_way_to_end_early_is_told_with_what_was_read(ending, words):
 
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 70])
 def test_a_process_that_comes_to_its_own_end_has_passed_no_limit(code):
-    assert over_limit(Ending(code), BOUNDS, "") is None
+    assert over_limit(ExitStatus(code), BOUNDS, "") is None
 
 
 def test_a_note_tells_the_file_that_was_read_last_and_no_more():
     with tempfile.TemporaryFile() as place:
-        note = Note()
+        note = CurrentFileNote()
         note("nowhere yet")
         note.into(place.fileno())
         note("traces/" + "long" * 1_000)
@@ -218,7 +218,7 @@ def test_a_note_tells_the_file_that_was_read_last_and_no_more():
 
 def test_a_note_tells_the_suite_that_asked_for_a_file():
     with tempfile.TemporaryFile() as place:
-        note = Note()
+        note = CurrentFileNote()
         assert note.on(Quiet()).__class__ is Quiet
         note.into(place.fileno())
         progress = note.on(Quiet())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import GROUP, at_work, end_all, start, wait_for
 from evalgate.adapters.sandbox.preforked import make_ready
 from evalgate.adapters.sandbox.process_bounds import Bounds
@@ -24,7 +24,7 @@ BOUNDS = Bounds(cpu=20, memory=1_000_000_000, wall=30)
 @pytest.fixture
 def place(tmp_path):
     (tmp_path / "downloads").mkdir()
-    return Place(tmp_path / "downloads" / "judge", None, GROUP)
+    return ExchangeDir(tmp_path / "downloads" / "judge", None, GROUP)
 
 
 def look_around(ears):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalgate.adapters.sandbox.exchange_dir import Place
+from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import GROUP, start, wait_for
 from evalgate.adapters.sandbox.process_bounds import Bounds
 
@@ -37,7 +37,7 @@ answer.close()
 
 def look(folder: Path, user: int = 0) -> dict[str, Any]:
     folder.mkdir()
-    place = Place(folder / "judge", None, GROUP)
+    place = ExchangeDir(folder / "judge", None, GROUP)
     wait_for(start([sys.executable, "-I", "-c", LOOK, place.path, str(user)]), place, Bounds(wall=60))
     answer = place.answer()
     assert answer is not None
@@ -91,10 +91,10 @@ if sys.argv[-1].startswith("--environment="):
     sys.path[:] = sys.argv[-1].split(os.pathsep)[1:]
 sys.path.insert(0, {str(ROOT)!r})
 from evalgate.adapters.sandbox.judge_process import at_work
-from evalgate.bootstrap.clean_start import start_over
+from evalgate.bootstrap.clean_start import reexec_without_environment
 opened = os.open("/etc/hostname", os.O_RDONLY)
 os.set_inheritable(opened, True)
-judge = start_over()
+judge = reexec_without_environment()
 assert os.environ["TOKEN"].encode() == b"-".join([b"s3cr3t", b"of-the-job-that-is-nowhere-else"])
 [pid] = at_work
 here = f"/proc/{{pid}}/"

@@ -8,7 +8,13 @@ import pytest
 
 from evalgate.models.goldens.feedback import Feedback
 from evalgate.models.goldens.regression_suite import RegressionSuite
-from evalgate.models.run.evaluation import DIMENSIONS, Evaluation, Issue, Statistics, TurnResult
+from evalgate.models.run.evaluation import (
+    DIMENSIONS,
+    EvaluationStatistics,
+    GoldenEvaluation,
+    Issue,
+    TurnResult,
+)
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TURN = TurnResult(
@@ -38,7 +44,7 @@ def evaluation():
             "overall_score": 0.875,
             "level": "good",
             "dimensions": dict.fromkeys(DIMENSIONS) | {"tone_adherence": 0.9, "memory_recall": 1.0},
-            "statistics": Statistics(2, 812.5, 240, 0.0062, 1, 0, 0.5),
+            "statistics": EvaluationStatistics(2, 812.5, 240, 0.0062, 1, 0, 0.5),
             "evaluated_by": "evalgate 0.1.0",
             "evaluated_at": NOON,
             "trial": 3,
@@ -49,7 +55,7 @@ def evaluation():
             "regression_status": "improvement",
             "previous_score": 0.8,
         }
-        return Evaluation(**told | changes)
+        return GoldenEvaluation(**told | changes)
 
     return make
 

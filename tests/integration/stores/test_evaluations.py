@@ -8,7 +8,13 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.run.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES, Statistics, TurnResult
+from evalgate.models.run.evaluation import (
+    DIMENSIONS,
+    LEVELS,
+    REGRESSION_STATUSES,
+    EvaluationStatistics,
+    TurnResult,
+)
 from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Page
 from evalgate.records import replace
@@ -39,7 +45,7 @@ def test_what_is_unknown_stays_unknown(judged, evaluation):
         overall_score=None,
         level=None,
         dimensions=dict.fromkeys(DIMENSIONS),
-        statistics=Statistics(0),
+        statistics=EvaluationStatistics(0),
         trace_id=None,
         trace_sha256=None,
         turns=(),
@@ -165,7 +171,7 @@ def test_values_that_databases_refuse_are_made_fit(judged, evaluation):
         evaluation(
             trace_id="t\0\ud800",
             evaluated_by="'; DROP TABLE evalgate_goldens; --",
-            statistics=Statistics(2**70, math.inf, -(2**70), math.nan),
+            statistics=EvaluationStatistics(2**70, math.inf, -(2**70), math.nan),
             turns=(hostile,),
         )
     )

@@ -14,7 +14,7 @@ from evalgate.bootstrap.store import open_store
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import RunFacts, ScenarioRow, StoredRun, SuiteRow
+from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.records import replace
 from evalgate.reporting.results.results_json import load
 
@@ -151,12 +151,12 @@ def remembered(project: Path, url: str, signs: str, branch: str = "main") -> Non
                 cost_usd=0.5,
             )
             rows = [row(each, "PASS" if each == "a" or sign == "+" else "FAIL") for each in ("a", "b")]
-            assert store.runs.record(StoredRun(facts, (SuiteRow("s", "pass"),), tuple(rows), b"{}"))
+            assert store.runs.record(StoredRun(facts, (StoredSuiteRow("s", "pass"),), tuple(rows), b"{}"))
 
 
-def row(scenario: str, verdict: Verdict) -> ScenarioRow:
+def row(scenario: str, verdict: Verdict) -> StoredScenarioRow:
     score = float(verdict == "PASS")
-    return ScenarioRow(ScenarioKey("s", scenario, None), verdict, score, 1, int(score), score)
+    return StoredScenarioRow(ScenarioKey("s", scenario, None), verdict, score, 1, int(score), score)
 
 
 def test_flaky_scenarios_are_listed_with_since_when(project, store_url):

@@ -17,9 +17,9 @@ from evalgate.models.store.stored_run import (
     RunFacts,
     RunIssues,
     RunTotals,
-    ScenarioRow,
     StoredRun,
-    SuiteRow,
+    StoredScenarioRow,
+    StoredSuiteRow,
 )
 from evalgate.ports.store import Page, Subject
 from evalgate.records import replace
@@ -45,14 +45,14 @@ def run(number=1, *, branch="main", suite="refunds", scenarios=None, **facts):
     rows = scenarios if scenarios is not None else (scenario(score=number / 100),)
     return StoredRun(
         RunFacts(**told | facts),
-        (SuiteRow(suite, "pass", score=number / 100, dimensions={"tone_adherence": number / 10}),),
+        (StoredSuiteRow(suite, "pass", score=number / 100, dimensions={"tone_adherence": number / 10}),),
         tuple(rows),
         b'{"schema": "evalgate.results/1"}',
     )
 
 
 def scenario(key=KEY, verdict="PASS", **changes):
-    return ScenarioRow(key, verdict, **{"n": 1, "passed": 1} | changes)
+    return StoredScenarioRow(key, verdict, **{"n": 1, "passed": 1} | changes)
 
 
 def test_a_run_comes_back_whole(store):
@@ -81,8 +81,8 @@ def test_a_run_comes_back_whole(store):
             approval=RunApproval("approved", "ada", "known", NOON),
         ),
         (
-            SuiteRow("refunds", "fail", 0.5, 0.5, 0.01, 900, 0.4, 2.0, {"tone_adherence": 0.5, "memory_recall": None}),
-            SuiteRow("night", "cannot_judge"),
+            StoredSuiteRow("refunds", "fail", 0.5, 0.5, 0.01, 900, 0.4, 2.0, {"tone_adherence": 0.5, "memory_recall": None}),
+            StoredSuiteRow("night", "cannot_judge"),
         ),
         (
             scenario(ScenarioKey("refunds", "b", "fast"), "FAIL", score=0.4, n=3, passed=1, pass_rate=1 / 3,
@@ -202,7 +202,9 @@ def test_trends_of_a_dimension(store):
     store.runs.record(run(1, scenarios=[scenario(dimensions={"memory_recall": 0.25})]))
     two = run(2)
     store.runs.record(
-        replace(two, suites=(*two.suites, SuiteRow("night", "pass", dimensions={"tone_adherence": 1.0})))
+        replace(
+            two, suites=(*two.suites, StoredSuiteRow("night", "pass", dimensions={"tone_adherence": 1.0}))
+        )
     )
 
     def told(subject):

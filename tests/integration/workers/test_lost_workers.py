@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 from leavings import left_in, ran, started
 
-from evalgate.adapters.engines.process_pool import Crew
+from evalgate.adapters.engines.process_pool import ProcessPool
 
 PLUGIN = '''
 import os, pathlib, signal
@@ -128,7 +128,7 @@ def test_an_interrupt_that_python_lost_ends_the_wait_all_the_same():
             for _ in range(3):
                 os.getpid()
 
-    crew = Crew(1)
+    crew = ProcessPool(1)
     crew.begin(endless)
     try:
         ticket = crew.submit(None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evalgate.adapters.files.cached_files import SeenFiles
+from evalgate.adapters.files.cached_files import CachedFiles
 from evalgate.adapters.files.workspace import Workspace
 
 
 def test_a_pattern_is_looked_up_once(tmp_path):
-    files = SeenFiles(Workspace(None, str(tmp_path)))
+    files = CachedFiles(Workspace(None, str(tmp_path)))
     (tmp_path / "a.json").write_text("1")
     found = files.expand("*.json", ".")
     (tmp_path / "b.json").write_text("2")
@@ -17,7 +17,7 @@ def test_a_pattern_is_looked_up_once(tmp_path):
 def test_the_share_that_was_read_grows_to_all_of_it(tmp_path):
     (tmp_path / "a.json").write_text("x" * 600)
     (tmp_path / "b.json").write_text("x" * 400)
-    files = SeenFiles(Workspace(None, str(tmp_path)))
+    files = CachedFiles(Workspace(None, str(tmp_path)))
     assert files.share() is None
     first, second = files.expand("*.json", ".")
     with files.open(first) as stream:

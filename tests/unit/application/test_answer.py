@@ -14,8 +14,8 @@ from evalgate.application.messages.judge_response import (
     told_written,
     written_of,
 )
-from evalgate.application.messages.request import Judgement, Written
-from evalgate.errors import BugElsewhere, Location, Problem, SettingError
+from evalgate.application.messages.request import Judgement, RenderedReport
+from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.github.annotation import Annotation
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
@@ -70,7 +70,7 @@ def test_input_that_can_not_be_used_is_told_with_its_place():
 
 
 def test_a_bug_is_told_with_its_place_and_nothing_else():
-    with pytest.raises(BugElsewhere) as bug:
+    with pytest.raises(JudgeCrashed) as bug:
         read(told_bug("KeyError", ["judge.py:7 in _judge", "::error::x", "x.py:1 in f\n::error::"]))
     assert (bug.value.kind, bug.value.places, bug.value.exit_code) == (
         "KeyError",
@@ -80,7 +80,7 @@ def test_a_bug_is_told_with_its_place_and_nothing_else():
 
 
 def test_the_kind_of_a_bug_is_a_word():
-    with pytest.raises(BugElsewhere) as bug:
+    with pytest.raises(JudgeCrashed) as bug:
         read(told_bug("::error::", []))
     assert bug.value.kind == "Exception"
 
@@ -153,7 +153,7 @@ def with_summary(good, **changes):
 def test_an_answer_that_no_judge_of_ours_gives_is_a_bug_and_never_green(mutate):
     good = sent(a_judgement())
     read(copy.deepcopy(good))
-    with pytest.raises(BugElsewhere):
+    with pytest.raises(JudgeCrashed):
         read(mutate(good))
 
 
@@ -169,13 +169,13 @@ def test_a_run_that_lets_everything_through_is_green_where_it_may():
 
 def test_a_report_arrives_with_its_texts_and_no_word_of_its_baseline():
     document = results([a_suite("s", [a_scenario()])], "pass", baseline=a_baseline(status="@everyone"))
-    answer = json.loads(json.dumps(told_written(Written(document, "c", "s", ["w"]))))
+    answer = json.loads(json.dumps(told_written(RenderedReport(document, "c", "s", ["w"]))))
     found = written_of(answer, FILES.get)
     assert (found.comment, found.summary, found.warnings) == ("text", "more", ["w"])
     assert found.results["baseline"] is None
 
 
 def test_a_report_without_its_texts_is_a_bug():
-    answer = told_written(Written(results([]), "", ""))
-    with pytest.raises(BugElsewhere):
+    answer = told_written(RenderedReport(results([]), "", ""))
+    with pytest.raises(JudgeCrashed):
         written_of(answer, {}.get)

@@ -11,9 +11,9 @@ from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.judge.approved_report import approve_report
 from evalgate.application.messages.approval_response import approved_of, told_approved
-from evalgate.application.messages.request import Form
-from evalgate.errors import BugElsewhere
-from evalgate.models.approvals.comment_approval import Consent
+from evalgate.application.messages.request import RenderOptions
+from evalgate.errors import JudgeCrashed
+from evalgate.models.approvals.comment_approval import CommentApproval
 from evalgate.models.approvals.provenance import Provenance
 from evalgate.models.approvals.triggering_run import TriggeringRun
 from evalgate.reporting.results.results_json import dump
@@ -28,10 +28,12 @@ def report():
     suites = [a_suite("support", [a_scenario("s1", "HARD_FAIL"), a_scenario("s2", "PASS")], "fail")]
     content = dump({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
     consents = [
-        Consent(name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content)
+        CommentApproval(
+            name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content
+        )
         for number, name in enumerate(["s1", "nobody"], 1)
     ]
-    return approve_report(content, RUN, consents, Form("k", 60_000, "u"), ["note"], date(2026, 1, 2))
+    return approve_report(content, RUN, consents, RenderOptions("k", 60_000, "u"), ["note"], date(2026, 1, 2))
 
 
 @pytest.fixture
@@ -78,11 +80,11 @@ def test_what_it_may_not_answer_is_not_believed(answer, file, place, value):
     for step in way:
         parent = parent[step]
     parent[last] = value
-    with pytest.raises(BugElsewhere):
+    with pytest.raises(JudgeCrashed):
         approved_of(forged, file)
 
 
 @pytest.mark.parametrize("forged", [None, [], "x", {}, {"heading": "passed"}])
 def test_no_answer_is_none(file, forged):
-    with pytest.raises(BugElsewhere):
+    with pytest.raises(JudgeCrashed):
         approved_of(forged, file)

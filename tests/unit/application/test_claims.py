@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.suites.yaml_tree import load
-from evalgate.application.evaluation.scenario_matcher import Claims, natural
-from evalgate.models.trace.trace import DamagedTrace, Source
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_suite
 from evalgate.suite.schema.suite_file import Defaults
 
 
 def suite_of(scenarios, folder="evals"):
     text = "version: 1\nsuite: s\ndefaults: {assertions: [{contains: x}]}\nscenarios:\n" + scenarios
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     suite, _ = parse_suite(load(text, "s.yaml"), "s.yaml", folder, SharedDefaults(None, Defaults()), mistakes)
     assert not mistakes.problems, mistakes.problems
     return suite
@@ -31,7 +31,7 @@ def reported(claims):
 
 
 def test_exact_id__claims_before_a_glob_that_stands_first():
-    claims = Claims(suite_of("  - id: '*'\n  - id: refund\n"))
+    claims = ScenarioMatcher(suite_of("  - id: '*'\n  - id: refund\n"))
     assert claimed(claims, make_trace(scenario_id="refund")) == "refund"
     assert claims.claim(make_trace(scenario_id="refund"), "refund").scenario.id == "refund"
     assert claims.claim(make_trace(scenario_id="other"), "other").scenario.id == "*"
@@ -39,24 +39,27 @@ def test_exact_id__claims_before_a_glob_that_stands_first():
 
 
 def test_globs__claim_in_the_order_of_the_file():
-    claims = Claims(suite_of("  - id: 'a-*'\n  - id: 'a*'\n"))
+    claims = ScenarioMatcher(suite_of("  - id: 'a-*'\n  - id: 'a*'\n"))
     assert claims.claim(make_trace(scenario_id="a-1"), "a-1").scenario.id == "a-*"
     assert claims.claim(make_trace(scenario_id="ab"), "ab").scenario.id == "a*"
 
 
 def test_glob__makes_one_scenario_of_every_id_in_natural_order():
-    claims = Claims(suite_of("  - id: 't*'\n"))
+    claims = ScenarioMatcher(suite_of("  - id: 't*'\n"))
     for name in ("t10", "t2", "t1", "t2"):
         claimed(claims, make_trace(scenario_id=name))
     assert reported(claims) == ["t1", "t2", "t10"]
 
 
 def test_glob__that_found_nothing_stands_for_itself_but_the_star_does_not():
-    assert reported(Claims(suite_of("  - id: 'a*'\n  - id: '*'\n  - id: named\n"))) == ["a*", "named"]
+    assert reported(ScenarioMatcher(suite_of("  - id: 'a*'\n  - id: '*'\n  - id: named\n"))) == [
+        "a*",
+        "named",
+    ]
 
 
 def test_match_scenario_id_with_star__gathers_trials_of_one_scenario():
-    claims = Claims(suite_of("  - id: all\n    match: {scenario_id: 'run-*'}\n"))
+    claims = ScenarioMatcher(suite_of("  - id: all\n    match: {scenario_id: 'run-*'}\n"))
     assert claimed(claims, make_trace(scenario_id="run-1")) == "all"
     assert claimed(claims, make_trace(scenario_id="run-2")) == "all"
     assert reported(claims) == ["all"]
@@ -64,13 +67,13 @@ def test_match_scenario_id_with_star__gathers_trials_of_one_scenario():
 
 @pytest.mark.parametrize("id_", ["a[1]|b:c?", "x y", "ä"])
 def test_id__nothing_but_the_star_is_special(id_):
-    claims = Claims(suite_of(f"  - id: '{id_}'\n"))
+    claims = ScenarioMatcher(suite_of(f"  - id: '{id_}'\n"))
     assert claimed(claims, make_trace(scenario_id=id_)) == id_
     assert claimed(claims, make_trace(scenario_id="a1|b:c")) is None
 
 
 def test_match__all_that_is_given_must_hold():
-    claims = Claims(
+    claims = ScenarioMatcher(
         suite_of(
             "  - id: eu\n    match: {tags: ['region:eu'], where: \"metadata.trial == `1`\", path: '../traces/*.json'}\n"
         )
@@ -87,25 +90,25 @@ def test_match__all_that_is_given_must_hold():
 
 
 def test_empty_match__is_none():
-    claims = Claims(suite_of("  - {id: a, match: {}}\n"))
+    claims = ScenarioMatcher(suite_of("  - {id: a, match: {}}\n"))
     assert claimed(claims, make_trace(scenario_id="b")) is None
     assert claimed(claims, make_trace(scenario_id="a")) == "a"
 
 
 def test_where__that_fails_on_a_trace_does_not_hold():
-    claims = Claims(suite_of("  - id: a\n    match: {where: 'length(metadata.nothing) > `1`'}\n"))
+    claims = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'length(metadata.nothing) > `1`'}\n"))
     assert claimed(claims, make_trace()) is None
 
 
 def test_glob__never_takes_the_id_of_a_named_scenario():
-    claims = Claims(suite_of("  - id: refund\n    match: {scenario_id: other}\n  - id: '*'\n"))
+    claims = ScenarioMatcher(suite_of("  - id: refund\n    match: {scenario_id: other}\n  - id: '*'\n"))
     assert claimed(claims, make_trace(scenario_id="refund")) is None
     assert claimed(claims, make_trace(scenario_id="other")) == "refund"
 
 
 def test_damaged_record__is_claimed_by_its_id_alone():
-    claims = Claims(suite_of("  - id: a\n    match: {where: 'response'}\n  - id: b\n"))
-    source = Source(path="traces/x.json")
+    claims = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'response'}\n  - id: b\n"))
+    source = TraceLocation(path="traces/x.json")
     assert claims.claim(DamagedTrace("why", source, "x"), None) is None
     assert claims.claim(DamagedTrace("why", source, "x", scenario_id="b"), "b").id == "b"
     assert claims.claim(DamagedTrace("why", source, "x", scenario_id="a"), "a") is None
@@ -113,7 +116,7 @@ def test_damaged_record__is_claimed_by_its_id_alone():
 
 @given(st.permutations(["a1", "a2", "b", "c10", "c9"]))
 def test_claims__do_not_depend_on_the_order_of_traces(ids):
-    claims = Claims(suite_of("  - id: 'a*'\n  - id: b\n  - id: '*'\n"))
+    claims = ScenarioMatcher(suite_of("  - id: 'a*'\n  - id: b\n  - id: '*'\n"))
     owners = {name: claims.claim(make_trace(scenario_id=name), name).scenario.id for name in ids}
     assert owners == {"a1": "a*", "a2": "a*", "b": "b", "c9": "*", "c10": "*"}
     assert reported(claims) == ["a1", "a2", "b", "c9", "c10"]

@@ -5,7 +5,7 @@ from fakes.world import FakeArtifacts, FakeFolder, FakeJudge, FakePullRequest, F
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.action.post_comment import CommentText, keep_comment
-from evalgate.application.action.run_gate import Task, World, gate_in_action
+from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
 
@@ -37,7 +37,7 @@ def kept(pull_request, text=TEXT):
 def leaving_a_report(files=FILES, artifacts=None, comment="auto"):
     """One run on a fork's pull request."""
     judgement = Judgement(results([a_suite("s", [a_scenario()])]), files)
-    world = World(
+    world = GatePorts(
         FakeJudge([judgement]),
         FakeFolder(),
         FakeStep(),
@@ -45,14 +45,14 @@ def leaving_a_report(files=FILES, artifacts=None, comment="auto"):
         artifacts=artifacts or FakeArtifacts(),
         reports=Packed(),
     )
-    task = Task(
+    task = GateOptions(
         JudgeRequest(comment_key="k"),
         ".evalgate",
         comment=comment,
         only_reads=True,
         report_artifact="evalgate-report-k",
     )
-    assert gate_in_action(task, world) == 0
+    assert run_gate(task, world) == 0
     return world
 
 

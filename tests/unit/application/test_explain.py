@@ -7,7 +7,7 @@ from builders import make_trace
 from fakes.core import BaselineShelf
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
-from evalgate.application.judge.explain import Asked, explain
+from evalgate.application.judge.explain import ExplainRequest, explain
 from evalgate.errors import SettingError
 
 SUITES = [
@@ -20,7 +20,7 @@ REMOVED = [{"suite": "support", "id": "old", "variant": None, "verdict": "PASS",
 
 
 def looked_up(*asked, suites=SUITES):
-    found = explain(BaselineShelf(r=results(suites, removed=REMOVED)), Asked(*asked), "r", None)
+    found = explain(BaselineShelf(r=results(suites, removed=REMOVED)), ExplainRequest(*asked), "r", None)
     return (found.suite and found.suite["suite"], (found.scenario or found.removed or {}).get("id"))
 
 
@@ -77,7 +77,7 @@ def test_an_id_that_reads_like_a_secret_is_found_by_itself():
 def test_without_a_baseline_the_runs_own_comparison_stands():
     change = a_change("broken", reason="as the run said")
     suites = [a_suite("support", [a_scenario("refund", "FAIL", change)])]
-    found = explain(BaselineShelf(r=results(suites)), Asked("refund"), "r", None)
+    found = explain(BaselineShelf(r=results(suites)), ExplainRequest("refund"), "r", None)
     assert found.scenario["change"] is change
     assert list(found.warnings) == []
 
@@ -96,7 +96,7 @@ def a_shelf(**own):
 
 
 def test_with_a_baseline_the_recordings_of_both_are_compared():
-    found = explain(a_shelf(), Asked("refund"), "out/r.json", "b.zip")
+    found = explain(a_shelf(), ExplainRequest("refund"), "out/r.json", "b.zip")
     change = found.scenario["change"]
     assert change["kind"] == "broken"
     assert change["behaviour"]["steps"][0]["changes"] == [
@@ -118,7 +118,7 @@ def test_with_a_baseline_the_recordings_of_both_are_compared():
     ],
 )
 def test_where_a_recording_is_not_at_hand_names_are_told_and_a_warning(own, lack):
-    found = explain(a_shelf(**own), Asked("refund"), "out/r.json", "b.zip")
+    found = explain(a_shelf(**own), ExplainRequest("refund"), "out/r.json", "b.zip")
     assert [problem.message for problem in found.warnings] == [
         f"arguments and answers are not compared: {lack}"
     ]
@@ -128,6 +128,6 @@ def test_where_a_recording_is_not_at_hand_names_are_told_and_a_warning(own, lack
 def test_a_scenario_that_the_baseline_lacks_is_new():
     shelf = a_shelf()
     shelf.put("b.zip", BaselineShelf(x=results([a_suite("support", [a_scenario("other")])])).load("x"))
-    found = explain(shelf, Asked("refund"), "out/r.json", "b.zip")
+    found = explain(shelf, ExplainRequest("refund"), "out/r.json", "b.zip")
     assert found.scenario["change"]["kind"] == "new"
-    assert explain(shelf, Asked("other"), "out/r.json", "b.zip").removed["id"] == "other"
+    assert explain(shelf, ExplainRequest("other"), "out/r.json", "b.zip").removed["id"] == "other"

@@ -21,14 +21,14 @@ from results_builder import (
 )
 
 from evalgate.application.documents.untrusted_report import write_anew
-from evalgate.application.messages.request import Form
+from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.models.approvals.triggering_run import TriggeringRun
 
 SHA = "c0ffee" + "0" * 34
 RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_ours=False)
 URL = "https://github.com/acme/agent/actions/runs/9"
-FORM = Form("k", 60_000, URL)
+FORM = RenderOptions("k", 60_000, URL)
 
 
 def a_document() -> Any:
@@ -100,7 +100,7 @@ def test_a_run_of_this_repository_is_not_called_a_forks():
 
 
 def test_with_hardly_any_room_it_still_says_whose_run_it_was():
-    report = write_anew(json.dumps(a_document()).encode(), RUN, Form("k", 1_000, URL))
+    report = write_anew(json.dumps(a_document()).encode(), RUN, RenderOptions("k", 1_000, URL))
     assert len(report.comment) <= 1_000
     assert "` mallory/agent `" in report.comment
 

@@ -15,7 +15,7 @@ from fakes.world import (
 )
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
-from evalgate.application.action.run_gate import Task, World, gate_in_action
+from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, SettingError, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -23,7 +23,7 @@ from evalgate.models.github.annotation import Annotation
 from evalgate.models.github.template_file import TemplateFile
 from evalgate.ports import FoundBaseline
 
-TASK = Task(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")
+TASK = GateOptions(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")
 FILES = {"results.json": b"{}", "comment.md": b"# c", "summary.md": b"# s", "junit.xml": b"<x/>"}
 EXACT = FoundBaseline(BaselineInfo("exact", sha="a" * 40, path="/tmp/exact.zip"), ["artifact 3 was refused"])
 OLDER = FoundBaseline(BaselineInfo("ancestor", sha="b" * 40, path="/tmp/older.zip", distance=2))
@@ -38,12 +38,12 @@ def judged(verdict="pass", *, files=FILES, baseline_zip=None, suites=None, **cha
 
 def world_of(*answers, **parts):
     given = {"judge": FakeJudge(list(answers)), "folder": FakeFolder(), "step": FakeStep()}
-    return World(**{**given, **parts})
+    return GatePorts(**{**given, **parts})
 
 
 def test_a_pass_leaves_files_outputs_summary_annotations_and_one_comment():
     world = world_of(judged(), pull_request=FakePullRequest(), copies={"junit.xml": FakeFile()})
-    assert gate_in_action(TASK, world) == 0
+    assert run_gate(TASK, world) == 0
     assert world.folder.files == FILES
     assert world.step.summaries == ["# s"]
     assert world.step.annotations == [Annotation("error", "t", "m")]
@@ -53,7 +53,7 @@ def test_a_pass_leaves_files_outputs_summary_annotations_and_one_comment():
 
 def test_a_fail_sets_every_output_and_its_exit_code():
     world = world_of(judged("fail", baseline=a_baseline("exact")), pull_request=FakePullRequest())
-    assert gate_in_action(TASK, world) == 1
+    assert run_gate(TASK, world) == 1
     assert world.step.set == {
         "verdict": "fail",
         "exit-code": "1",
@@ -84,7 +84,7 @@ def test_wrong_input_sets_outputs_and_posts_nothing():
         pull_request=FakePullRequest(),
         folder=FakeFolder({"comment.md": b"of an earlier run"}),
     )
-    assert gate_in_action(TASK, world) == 2
+    assert run_gate(TASK, world) == 2
     assert (world.step.set["verdict"], world.step.set["report-path"]) == ("invalid", "")
     assert world.folder.files == {"results.json": b"{}"}
     assert world.pull_request.comments == {}
@@ -93,7 +93,7 @@ def test_wrong_input_sets_outputs_and_posts_nothing():
 
 def test_the_baseline_found_and_what_was_refused_go_to_the_judge():
     world = world_of(judged(baseline=a_baseline("exact")), baselines=FakeBaselines([EXACT, OLDER]))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     [request] = world.judge.requests
     assert request.baseline == EXACT.info
     assert request.notes == ["a note", "artifact 3 was refused"]
@@ -102,21 +102,21 @@ def test_the_baseline_found_and_what_was_refused_go_to_the_judge():
 def test_a_damaged_baseline_gives_way_to_the_next():
     answers = judged(baseline=a_baseline("none")), judged(baseline=a_baseline("ancestor"))
     world = world_of(*answers, baselines=FakeBaselines([EXACT, OLDER]))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     assert [request.baseline for request in world.judge.requests] == [EXACT.info, OLDER.info]
     assert world.step.set["baseline-status"] == "ancestor"
 
 
 def test_no_baseline_is_judged_once():
     world = world_of(judged(baseline=a_baseline("none")), baselines=FakeBaselines([]))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     assert len(world.judge.requests) == 1
 
 
 def test_damaged_baselines_without_end_are_not_tried_without_end():
     many = [FoundBaseline(BaselineInfo("latest", path=f"/tmp/{number}.zip")) for number in range(9)]
     world = world_of(judged(baseline=a_baseline("none")), baselines=FakeBaselines(many))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     assert len(world.judge.requests) == 3
 
 
@@ -124,7 +124,7 @@ def test_damaged_baselines_without_end_are_not_tried_without_end():
 @pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("fail", 1)])
 def test_a_comment_that_can_not_be_posted_is_a_warning(trouble, verdict, code):
     world = world_of(judged(verdict), pull_request=FakePullRequest(trouble))
-    assert gate_in_action(TASK, world) == code
+    assert run_gate(TASK, world) == code
     [warning] = [said for said in world.step.annotations if said.level == "warning"]
     assert str(trouble) in warning.message
     assert world.step.set["verdict"] == verdict
@@ -132,14 +132,14 @@ def test_a_comment_that_can_not_be_posted_is_a_warning(trouble, verdict, code):
 
 def test_a_fork_gets_a_notice_and_no_comment():
     world = world_of(judged(), pull_request=FakePullRequest())
-    gate_in_action(replace(TASK, only_reads=True), world)
+    run_gate(replace(TASK, only_reads=True), world)
     assert world.pull_request.comments == {}
     assert [said.level for said in world.step.annotations] == ["error", "notice"]
 
 
 def test_a_fork_gets_a_comment_where_it_is_asked_for():
     world = world_of(judged(), pull_request=FakePullRequest())
-    gate_in_action(replace(TASK, only_reads=True, comment="always"), world)
+    run_gate(replace(TASK, only_reads=True, comment="always"), world)
     assert world.pull_request.comments == {"k": "# c"}
 
 
@@ -161,26 +161,26 @@ UNCHANGED = [a_suite("s", [a_scenario(change=a_change("unchanged"))])]
 )
 def test_a_comment_is_begun_as_the_mode_says(mode, verdict, suites, begun):
     world = world_of(judged(verdict, suites=suites), pull_request=FakePullRequest())
-    gate_in_action(replace(TASK, comment=mode), world)
+    run_gate(replace(TASK, comment=mode), world)
     assert (world.pull_request.comments != {}) is begun
 
 
 def test_a_quiet_mode_keeps_a_comment_that_is_there_true():
     world = world_of(judged(suites=UNCHANGED), pull_request=FakePullRequest(comments={"k": "old"}))
-    gate_in_action(replace(TASK, comment="on-failure"), world)
+    run_gate(replace(TASK, comment="on-failure"), world)
     assert world.pull_request.comments == {"k": "# c"}
 
 
 def test_the_baseline_of_a_red_run_is_uploaded_too():
     world = world_of(judged("fail", baseline_zip="/out/baseline.zip"), artifacts=FakeArtifacts())
-    assert gate_in_action(replace(TASK, artifact="b"), world) == 1
+    assert run_gate(replace(TASK, artifact="b"), world) == 1
     assert world.artifacts.uploaded == {"b": "/out/baseline.zip"}
     assert world.step.set["baseline-path"] == ".evalgate/baseline.zip"
 
 
 def test_an_upload_that_fails_is_a_warning_that_names_the_step_to_add():
     world = world_of(judged(baseline_zip="/out/baseline.zip"), artifacts=FakeArtifacts(Unreachable("no")))
-    assert gate_in_action(replace(TASK, artifact="b"), world) == 0
+    assert run_gate(replace(TASK, artifact="b"), world) == 0
     message = world.step.annotations[-1].message
     assert "actions/upload-artifact" in message
     assert "path: .evalgate/baseline.zip" in message
@@ -188,26 +188,26 @@ def test_an_upload_that_fails_is_a_warning_that_names_the_step_to_add():
 
 def test_what_a_baseline_had_to_leave_out_is_a_warning():
     world = world_of(replace(judged(baseline_zip="/out/baseline.zip"), warnings=["7 traces were left out"]))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     assert Annotation("warning", "EvalGate", "7 traces were left out") in world.step.annotations
 
 
 def test_without_a_baseline_made_nothing_is_uploaded():
     world = world_of(judged(), artifacts=FakeArtifacts())
-    gate_in_action(replace(TASK, artifact="b"), world)
+    run_gate(replace(TASK, artifact="b"), world)
     assert world.artifacts.uploaded == {}
 
 
 def test_summary_and_annotations_can_be_turned_off():
     world = world_of(judged())
-    gate_in_action(replace(TASK, annotate=False, summarise=False), world)
+    run_gate(replace(TASK, annotate=False, summarise=False), world)
     assert (world.step.summaries, world.step.annotations) == ([], [])
 
 
 def test_the_log_names_the_verdict_and_its_reasons_and_counts_the_rest():
     reasons = [a_reason("hard_fail", f"m{number}", suite="s", scenario="x") for number in range(25)]
     world = world_of(judged("fail", reasons=reasons))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     assert world.step.lines[0] == "EvalGate: fail (exit code 1), 1 of 2 scenarios pass"
     assert world.step.lines[1] == "- s / x: m0"
     assert world.step.lines[-1] == "5 more reasons are in results.json"
@@ -217,21 +217,21 @@ def test_the_log_names_the_verdict_and_its_reasons_and_counts_the_rest():
 def test_outputs_stand_before_github_is_asked_for_anything():
     world = world_of(judged("fail"), pull_request=FakePullRequest(SystemExit(143)))
     with pytest.raises(SystemExit):
-        gate_in_action(TASK, world)
+        run_gate(TASK, world)
     assert world.step.set["exit-code"] == "1"
 
 
 def test_the_template_goes_to_the_judge():
     template = TemplateFile("own.md.j2", "words")
     world = world_of(judged(), template=FakeTemplate(template))
-    gate_in_action(TASK, world)
+    run_gate(TASK, world)
     assert world.judge.requests[0].template == template
 
 
 @pytest.mark.parametrize("trouble", [Unreachable("GitHub is down"), SettingError("there is none")])
 def test_a_template_that_can_not_be_had_is_a_warning_and_the_verdict_stands(trouble):
     world = world_of(judged("fail"), template=FakeTemplate(trouble), pull_request=FakePullRequest())
-    assert gate_in_action(TASK, world) == 1
+    assert run_gate(TASK, world) == 1
     assert world.judge.requests[0].template is None
     warning = world.step.annotations[0]
     assert (warning.level, str(trouble) in warning.message) == ("warning", True)

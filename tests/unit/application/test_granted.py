@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 
-from evalgate.application.approvals.consented_failures import granted
+from evalgate.application.approvals.consented_failures import resolve_consents
 from evalgate.application.judge.approved_report import approve_report, decide_anew
 from evalgate.application.judge.judge import judge
-from evalgate.application.messages.request import Form, JudgeRequest
+from evalgate.application.messages.request import JudgeRequest, RenderOptions
 from evalgate.errors import SettingError
-from evalgate.models.approvals.comment_approval import Consent
+from evalgate.models.approvals.comment_approval import CommentApproval
 from evalgate.models.approvals.provenance import Provenance
 from evalgate.models.approvals.triggering_run import TriggeringRun
 from evalgate.models.run.chunks import whole
@@ -32,7 +32,7 @@ SUITE = (
     + "".join(LINES)
 )
 RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_ours=True)
-FORM = Form("evalgate", 60_000, "https://github.com/acme/agent/actions/runs/7")
+FORM = RenderOptions("evalgate", 60_000, "https://github.com/acme/agent/actions/runs/7")
 TODAY = date(2026, 1, 2)
 
 
@@ -45,7 +45,7 @@ def judged(responses, consents=(), **request):
 
 def consent(scenario, report, *, comment=1, until=date(2026, 1, 5)):
     origin = Provenance("comment", 7, comment, "https://github.com/x", HEAD, "write")
-    return Consent(scenario, until, "outage", "bob", origin, report)
+    return CommentApproval(scenario, until, "outage", "bob", origin, report)
 
 
 def anew(judgement, *consents):
@@ -58,7 +58,7 @@ def a_report(*scenarios, **given):
 
 
 def why(scenario, report):
-    found = granted([consent(scenario, report)])
+    found = resolve_consents([consent(scenario, report)])
     assert found.approvals == ()
     [(_, reason)] = found.refused
     return reason
@@ -69,7 +69,7 @@ def why(scenario, report):
 
 def test_it_is_bound_to_the_score_and_the_checks_of_the_report():
     before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    [approval] = granted([consent("a", whole(before.files["results.json"]))]).approvals
+    [approval] = resolve_consents([consent("a", whole(before.files["results.json"]))]).approvals
     assert (approval.scenario, approval.least_score, approval.checks) == ("a", 0.5, {"polite"})
     assert (approval.who, approval.until, approval.provenance.comment_id) == ("bob", date(2026, 1, 5), 1)
 
@@ -77,25 +77,26 @@ def test_it_is_bound_to_the_score_and_the_checks_of_the_report():
 def test_all_is_what_failed_then_but_not_what_nobody_knows():
     before = judged({"a": "ok", "b": "yes ok"})
     assert [
-        each.scenario for each in granted([consent(None, whole(before.files["results.json"]))]).approvals
+        each.scenario
+        for each in resolve_consents([consent(None, whole(before.files["results.json"]))]).approvals
     ] == ["a"]
 
 
 def test_all_approves_a_regression_of_what_passes():
     report = a_report(a_scenario("s1", "PASS", a_change("regressed")), a_scenario("s2", "PASS"))
-    assert [each.scenario for each in granted([consent(None, report)]).approvals] == ["s1"]
+    assert [each.scenario for each in resolve_consents([consent(None, report)]).approvals] == ["s1"]
 
 
 @pytest.mark.parametrize("name", ["s1", "support/s1", "support / s1"])
 def test_a_scenario_is_named_as_people_and_reports_name_it(name):
-    [approval] = granted([consent(name, a_report(a_scenario("s1", "FAIL")))]).approvals
+    [approval] = resolve_consents([consent(name, a_report(a_scenario("s1", "FAIL")))]).approvals
     assert approval.scenario == "s1"
 
 
 @pytest.mark.parametrize("name", ["s1/fast", "support / s1 / fast"])
 def test_a_variant_is_named_with_its_scenario(name):
     report = a_report(a_scenario("s1", "FAIL", variant="fast"), a_scenario("s1", "FAIL", variant="slow"))
-    [approval] = granted([consent(name, report)]).approvals
+    [approval] = resolve_consents([consent(name, report)]).approvals
     assert approval.variant == "fast"
     assert why("s1", report) == "scenario s1 has variants: say `s1/fast` or `s1/slow`"
 
@@ -104,7 +105,7 @@ def test_two_suites_with_one_name_must_be_told_apart():
     suites = [a_suite(name, [a_scenario("s1", "FAIL")], "fail") for name in ("x", "y")]
     report = dump({**results(suites), "commit": HEAD})
     assert why("s1", report) == "2 suites have a scenario of this name: say `x/s1` or `y/s1`"
-    assert [each.suite for each in granted([consent("y/s1", report)]).approvals] == ["y"]
+    assert [each.suite for each in resolve_consents([consent("y/s1", report)]).approvals] == ["y"]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_what_more_fails_than_was_approved_still_blocks():
 def test_another_check_that_fails_is_more_than_was_approved():
     report = a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("x")]))
     now = load(a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("y")])))
-    told = decide_anew(now, granted([consent("s1", report)]).approvals, TODAY)
+    told = decide_anew(now, resolve_consents([consent("s1", report)]).approvals, TODAY)
     assert [(each.status, each.message) for each in told] == [("void", "more fails than was approved: y")]
 
 
@@ -173,14 +174,14 @@ def test_an_approval_that_was_counted_before_is_looked_at_again_and_those_of_fil
     content = whole(before.files["results.json"])
     once = anew(before, consent("a", content)).written.results
     once["approvals"].append({**once["approvals"][0], "scenario": "b", "provenance": None})
-    told = decide_anew(once, granted([consent("b", content, comment=2)]).approvals, TODAY)
+    told = decide_anew(once, resolve_consents([consent("b", content, comment=2)]).approvals, TODAY)
     assert [each.approval.scenario for each in told] == ["b"]
     assert [each["scenario"] for each in once["approvals"]] == ["b", "b"]
 
 
 def test_a_change_that_is_approved_is_flagged():
     document = load(a_report(a_scenario("s1", "FAIL", a_change("broken"))))
-    decide_anew(document, granted([consent("s1", dump(document))]).approvals, TODAY)
+    decide_anew(document, resolve_consents([consent("s1", dump(document))]).approvals, TODAY)
     assert document["suites"][0]["scenarios"][0]["change"]["flags"] == ["approved"]
 
 
@@ -188,7 +189,7 @@ def test_a_change_that_is_approved_is_flagged():
 def test_what_no_approval_covers_still_blocks(code):
     reasons = [{"code": code, "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
     document = load(a_report(a_scenario("s1", "FAIL"), reasons=reasons, verdict="fail", exit_code=1))
-    decide_anew(document, granted([consent("s1", dump(document))]).approvals, TODAY)
+    decide_anew(document, resolve_consents([consent("s1", dump(document))]).approvals, TODAY)
     assert (document["verdict"] != "pass", document["reasons"][0]["code"]) == (True, code)
 
 

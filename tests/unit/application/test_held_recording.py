@@ -8,7 +8,7 @@ from builders import make_trace
 from evalgate.adapters.formats.native.at_once import read_at_once
 from evalgate.application.evaluation.trace_excerpt import MOST, held, told
 from evalgate.gate.trajectory.trajectories import course_of
-from evalgate.models.trace.trace import Source, Trace
+from evalgate.models.trace.trace import Trace, TraceLocation
 
 RECORDED = [
     {"role": "system", "content": "Be brief."},
@@ -31,7 +31,7 @@ def glanced(recorded=RECORDED, **fields):
         "metadata": {"long": "x"},
         **fields,
     }
-    found = read_at_once(document, Source("a.jsonl", "native", 1), "a")
+    found = read_at_once(document, TraceLocation("a.jsonl", "native", 1), "a")
     assert found is not None
     return found
 

@@ -12,7 +12,7 @@ from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.chunks import whole
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.ports import Baseline
 from evalgate.suite.schema.suite_file import PolicyEntry
 
@@ -30,7 +30,9 @@ def bad(scenario="a", **given):
 
 
 def damaged(scenario=None, fallback="traces/x.json"):
-    return DamagedTrace("the file is no JSON", Source(path="traces/x.json"), fallback, scenario_id=scenario)
+    return DamagedTrace(
+        "the file is no JSON", TraceLocation(path="traces/x.json"), fallback, scenario_id=scenario
+    )
 
 
 def run(suite, *traces, request=None, **given):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.documents.comment_template import Wording, write_comment
+from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.models.github.template_file import TemplateFile
 
 DOCUMENT = results([a_suite("s", [a_scenario()])])
@@ -10,7 +10,7 @@ HEAD = '{% extends "comment.md.j2" %}\n'
 
 
 def written(text):
-    return write_comment(DOCUMENT, Wording("k", 60_000, template=TemplateFile("own.md.j2", text)))
+    return write_comment(DOCUMENT, CommentOptions("k", 60_000, template=TemplateFile("own.md.j2", text)))
 
 
 def test_a_template_of_use_words_the_comment():
@@ -21,6 +21,6 @@ def test_a_template_of_use_words_the_comment():
 
 def test_a_template_of_no_use_gives_way_to_our_words_and_is_told_with_its_line():
     comment, warnings = written(f"{HEAD}{{% block footer %}}{{{{ report.nothing }}}}{{% endblock %}}")
-    assert (comment, []) == write_comment(DOCUMENT, Wording("k", 60_000))
+    assert (comment, []) == write_comment(DOCUMENT, CommentOptions("k", 60_000))
     [warning] = warnings
     assert "own.md.j2:2: no field `nothing` here" in warning

@@ -13,7 +13,7 @@ from evalgate.measures.prices import Rates
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace import unknown_usage
 from evalgate.reporting.results.results_json import dump, load
-from evalgate.suite.suite_prices import OwnPrices
+from evalgate.suite.suite_prices import SuitePrices
 
 LIMITED = "suite: s\ntraces: [t]\nscenarios: [{id: s1, assertions: [{type: cost_limit, max_usd: 5, required: true}]}]\n"
 PRICED = LIMITED + "prices: {mine: {input: 1, output: 4}}\n"
@@ -53,7 +53,7 @@ def metered(model="gpt-x", tokens_in=1_000_000, tokens_out=0, **given):
 
 
 def priced(trace, own=(), table=None):
-    Pricer(OwnPrices(list(own)), table).price(trace)
+    Pricer(SuitePrices(list(own)), table).price(trace)
     return trace.cost
 
 
@@ -210,7 +210,7 @@ def test_usage_of_very_many_models_is_not_kept_and_can_not_be_priced_again():
     trace = metered(tokens_in=10_000 * len(many), llm_calls=calls(*many))
     assert priced(trace, table=Table())["usd"] is not None
     assert trace.pricing["usage"] is None
-    assert Pricer(OwnPrices(), Table(2)).again(trace.pricing)["usd"] is None
+    assert Pricer(SuitePrices(), Table(2)).again(trace.pricing)["usd"] is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from evalgate.application.messages.request import Form, JudgeRequest
+from evalgate.application.messages.request import JudgeRequest, RenderOptions
 from evalgate.application.messages.request_codec import from_plain, to_plain
 from evalgate.errors import Location
 from evalgate.models.approvals.approval import ApprovalFile
@@ -38,7 +38,7 @@ def over(value):
         REQUEST,
         JudgeRequest(),
         Limits(traces=5, memory=7),
-        Form("k", 1_000, "https://x", TemplateFile("t", "")),
+        RenderOptions("k", 1_000, "https://x", TemplateFile("t", "")),
         TriggeringRun(1, "pull_request", None, "", "b", "c" * 40, is_ours=False),
         Location("f", 1, None),
         ("a", 1, 1.5, None, True, b"\x00\xff", date(2026, 1, 2), datetime(2026, 1, 2, tzinfo=UTC)),

@@ -8,11 +8,11 @@ import pytest
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.history.run_record import Circumstances, run_identity, stored_run
-from evalgate.application.history.run_recorder import MOST_TURNED, Memory, history_of
+from evalgate.application.history.run_recorder import MOST_TURNED, RunRecorder, history_of
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Problem, SettingError, StoreUnreachable
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import ScenarioRow, Sighting
+from evalgate.models.store.stored_run import Sighting, StoredScenarioRow
 from evalgate.reporting.results.results_json import dump
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -48,7 +48,7 @@ class Runs:
         return [ScenarioKey("s", f"{n}", None) for n in range(self.scenarios)]
 
     def sightings(self, key, _window, _branch):
-        return [Sighting("r", NOW, "main", None, ScenarioRow(key, "PASS"))]
+        return [Sighting("r", NOW, "main", None, StoredScenarioRow(key, "PASS"))]
 
     def record(self, run, evaluations=()):
         self._fail("record")
@@ -81,39 +81,39 @@ def judgement(**changes):
 @pytest.mark.parametrize("error", [StoreUnreachable("it is gone"), SettingError("it is damaged")])
 def test_trouble_in_the_midst_is_a_warning_and_the_store_is_closed(error):
     store = Store(Runs(("record", error)))
-    memory = Memory(store, Clock(), AROUND)
-    assert memory.keep(judgement()) == ""
+    memory = RunRecorder(store, Clock(), AROUND)
+    assert memory.save(judgement()) == ""
     assert memory.warnings == [f"the run was not stored: {error}"]
     assert not store.is_open
 
 
 def test_trouble_before_the_run_is_a_warning_and_the_run_goes_on():
-    memory = Memory(Store(Runs(("trend", StoreUnreachable("it is gone")))), Clock(), AROUND)
-    assert memory.before(JudgeRequest()).history is None
+    memory = RunRecorder(Store(Runs(("trend", StoreUnreachable("it is gone")))), Clock(), AROUND)
+    assert memory.load(JudgeRequest()).history is None
     assert memory.warnings == ["earlier runs are not told of, and no approval of theirs counts: it is gone"]
-    assert memory.keep(judgement()).startswith("stored in postgresql://db/evalgate as run ")
+    assert memory.save(judgement()).startswith("stored in postgresql://db/evalgate as run ")
 
 
 def test_a_store_that_was_never_opened_keeps_its_own_warning_only():
-    memory = Memory(None, Clock(), AROUND, "no store")
+    memory = RunRecorder(None, Clock(), AROUND, "no store")
     request = JudgeRequest()
-    assert memory.before(request) is request
-    assert memory.keep(judgement()) == ""
+    assert memory.load(request) is request
+    assert memory.save(judgement()) == ""
     assert memory.warnings == ["no store"]
 
 
 def test_a_run_that_could_not_begin_is_not_kept():
     runs = Runs()
-    memory = Memory(Store(runs), Clock(), AROUND)
-    assert memory.keep(judgement(problems=[Problem("no suite")])) == ""
+    memory = RunRecorder(Store(runs), Clock(), AROUND)
+    assert memory.save(judgement(problems=[Problem("no suite")])) == ""
     assert runs.kept == []
 
 
 def test_a_run_is_kept_with_its_time_and_twice_is_once():
     runs = Runs()
-    memory = Memory(Store(runs), Clock(), AROUND)
-    assert memory.keep(judgement()).startswith("stored in")
-    assert memory.keep(judgement()).startswith("not stored again in")
+    memory = RunRecorder(Store(runs), Clock(), AROUND)
+    assert memory.save(judgement()).startswith("stored in")
+    assert memory.save(judgement()).startswith("not stored again in")
     facts = runs.kept[0].facts
     assert (facts.branch, facts.duration_ms) == ("main", 1000)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from run_builders import make_assertion
 
-from evalgate.application.evaluation.trial_result_cache import MOST_ROWS, Known
-from evalgate.models.run.run import Together
+from evalgate.application.evaluation.trial_result_cache import MOST_ROWS, TrialResultCache
+from evalgate.models.run.run import SharedOutcome
 
 
-def results(rows: int) -> Together:
+def results(rows: int) -> SharedOutcome:
     shared = [make_assertion() for _ in range(rows)]
     for row in shared:
         row.is_shared = True
-    return Together(shared, "passed", 1.0)
+    return SharedOutcome(shared, "passed", 1.0)
 
 
 def test_rows_are_counted_whoever_comes_first():
-    known, widest = Known(), 100
+    known, widest = TrialResultCache(), 100
     made = [results(rows) for rows in (*[widest] * 50, *[1] * 5_500, *[widest] * 50)]
     for number, each in enumerate(made):
         known.keep((number,), each)
@@ -26,7 +26,7 @@ def test_rows_are_counted_whoever_comes_first():
 
 
 def test_a_row_that_one_trial_has_makes_its_results_its_own():
-    known, found = Known(), results(3)
+    known, found = TrialResultCache(), results(3)
     found.assertions[1].is_shared = False
     known.keep((0,), found)
     assert known.get((0,)) is None

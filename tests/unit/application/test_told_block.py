@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evalgate.adapters.progress import Quiet
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trial_batch import Block, is_block
-from evalgate.application.parallel.batch_judge import BatchJudge, Task
+from evalgate.application.evaluation.trial_batch import TrialBatch, is_block
+from evalgate.application.parallel.batch_judge import BatchJudge, BatchTask
 from evalgate.models.run.run import Run
 from evalgate.ports.batches import Batch
 
@@ -62,9 +62,9 @@ def test_blocks_of_trials_make_what_their_records_make(blocks):
     )
     evaluation = SuiteEvaluation(configuration.suites[0], TraceChoice().earlier)
     for block in rows:
-        sent = BatchJudge(configuration, TraceChoice(), Listed(block), lambda _: b"")(Task(0, Batch()))
+        sent = BatchJudge(configuration, TraceChoice(), Listed(block), lambda _: b"")(BatchTask(0, Batch()))
         found = marshal.loads(sent)["records"]  # noqa: S302  (our own bytes)
         assert all(map(is_block, found))
         for each in found:
-            evaluation.take_all(Block._make(each))
+            evaluation.take_all(TrialBatch._make(each))
     assert documents(Run([evaluation.result()])) == documents(whole)

@@ -12,7 +12,7 @@ from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
 HEAD = "suite: s\ntraces: [t]\nvariants:\n  a: {match: {tags: [v:a]}}\n  b: {match: {tags: [v:b]}}\n"
 CHECK = "assertions: [{contains: yes please}]"
@@ -28,7 +28,7 @@ def trace(variant="a", scenario="refund", response="yes please", **given):
 
 def damaged(scenario=None, path="traces/x.json"):
     return DamagedTrace(
-        "the file is no JSON", Source(path=path), path.removesuffix(".json"), scenario_id=scenario
+        "the file is no JSON", TraceLocation(path=path), path.removesuffix(".json"), scenario_id=scenario
     )
 
 

@@ -8,12 +8,12 @@ from builders import make_call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.evaluators.kinds.calls.call_matcher import Called
-from evalgate.evaluators.kinds.calls.name_matcher import CalledNames
+from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher
+from evalgate.evaluators.kinds.calls.name_matcher import NameMatcher
 from evalgate.evaluators.kinds.calls.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
 from evalgate.evaluators.kinds.calls.tool_sequence import ToolSequence
 from evalgate.measures.sequences.step_matching import align_bag
-from evalgate.measures.work_budget import Effort
+from evalgate.measures.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall
@@ -62,7 +62,7 @@ STEPS: st.SearchStrategy[Any] = st.sampled_from(["a", "a*", "*"]) | st.builds(
 def test_candidates__leave_out_no_call_that_a_step_accepts(raw: list[Any], calls: list[ToolCall]) -> None:
     written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": raw})
     steps = compile_steps(written.sequence)
-    found = Called(calls, steps.kinds, 10**6)
+    found = CallMatcher(calls, steps.kinds, 10**6)
     for kind, alternatives in enumerate(steps.kinds):
         candidates = found.candidates(kind)
         assert list(candidates) == sorted(set(candidates))
@@ -83,8 +83,8 @@ NAMES = st.sampled_from(["a", "ab", "b", "a" * 70])
 def test_names__are_told_as_calls_of_these_names_are(raw: list[Any], names: list[str]) -> None:
     written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": raw})
     kinds = compile_steps(written.sequence).kinds
-    general = Called([make_call(name) for name in names], kinds, 10**6)
-    by_names = CalledNames(names, [kind[0].tool for kind in kinds], Effort(10**6))
+    general = CallMatcher([make_call(name) for name in names], kinds, 10**6)
+    by_names = NameMatcher(names, [kind[0].tool for kind in kinds], WorkBudget(10**6))
     assert by_names.count == general.count
     for kind in range(len(kinds)):
         assert list(by_names.candidates(kind)) == list(general.candidates(kind))
@@ -109,6 +109,6 @@ def test_names__are_looked_up_and_not_gone_through_for_every_step() -> None:
 
     tools = [f"t{number}" for number in range(1_000)]
     written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": tools, "mode": "any_order"})
-    calls = CalledNames([Name(f"t{number % 1_100}") for number in range(5_000)], tools, Effort(10**6))
+    calls = NameMatcher([Name(f"t{number % 1_100}") for number in range(5_000)], tools, WorkBudget(10**6))
     align_bag(compile_steps(written.sequence).plan, calls)
     assert Name.looks <= 5 * (len(tools) + calls.count)

@@ -10,7 +10,7 @@ from builders import make_trace
 from evalgate.errors import Location
 from evalgate.evaluators.base import Evaluator, Finding
 from evalgate.evaluators.core.assertion import Assertion
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.plugin_evaluator import compiled
 
 
@@ -95,6 +95,6 @@ def test_reason_and_evidence_without_end__are_cut():
     ],
 )
 def test_settings_it_fails_on__are_a_mistake_in_the_suite(settings, told):
-    with pytest.raises(FlawedError, match="own evaluator") as caught:
+    with pytest.raises(FieldProblemError, match="own evaluator") as caught:
         compiled(settings)
     assert told in caught.value.flaw.message

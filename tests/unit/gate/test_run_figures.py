@@ -4,7 +4,7 @@ from run_builders import make_assertion, make_run, make_scenario, make_suite, ma
 
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.run_statistics import figures_of_run
-from evalgate.gate.comparison.scenario_outcome import standings_of_run
+from evalgate.gate.comparison.scenario_outcome import outcomes_of_run
 from evalgate.models.run.run import Run
 
 
@@ -17,7 +17,7 @@ def test_figures_of_a_run_that_was_compared_with_nothing_have_no_moves():
 def test_moves_count_only_scenarios_that_both_sides_have():
     before = make_run(make_scenario("PASS", "a"), make_scenario("PASS", "gone"))
     now = make_run(make_scenario("FAIL", "a"), make_scenario("PASS", "new"))
-    comparison = compare(standings_of_run(now), standings_of_run(before), {})
+    comparison = compare(outcomes_of_run(now), outcomes_of_run(before), {})
     found = figures_of_run(now, comparison).run
     assert (found.figures.scenarios, found.figures.pass_rate) == (2, 0.5)
     assert (found.moves.scenarios, found.moves.moved["pass_rate"]) == (1, -1.0)
@@ -33,7 +33,7 @@ def test_suites_are_told_apart_and_added_up():
             ),
         ]
     )
-    found = figures_of_run(run, compare(standings_of_run(run), standings_of_run(run), {}))
+    found = figures_of_run(run, compare(outcomes_of_run(run), outcomes_of_run(run), {}))
     assert {name: each.figures.pass_rate for name, each in found.suites.items()} == {"one": 1.0, "two": 0.0}
     assert found.run.figures.pass_rate == 0.5
     assert [(check.suite, check.name) for check in found.run.lost_checks] == [("two", "slow")]

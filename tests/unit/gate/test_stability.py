@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalgate.gate.decision.stability import past_outcomes, stability, with_outcome
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stability import LEAST, WINDOW
-from evalgate.models.store.stored_run import ScenarioRow, Sighting
+from evalgate.models.store.stored_run import Sighting, StoredScenarioRow
 
 KEY = ScenarioKey("s", "a", None)
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -25,7 +25,7 @@ def seen(signs, fingerprints=None):
             START + timedelta(days=number),
             "main",
             None,
-            ScenarioRow(KEY, VERDICTS[sign], trace_sha256=fingerprints and fingerprints[number]),
+            StoredScenarioRow(KEY, VERDICTS[sign], trace_sha256=fingerprints and fingerprints[number]),
         )
         for number, sign in enumerate(signs)
     ]

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.comparison.scenario_outcome import standing, standings_of, standings_of_run
-from evalgate.models.comparison.comparison import ScenarioKey, Standing
+from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline, outcomes_of_run, scenario_outcome
+from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Run
 from evalgate.reporting.results.standings import earlier_of
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.baseline_run import EarlierRun
+    from evalgate.models.comparison.baseline_run import BaselineRun
 
 
-def earlier(*trials: Any, **scenario: Any) -> EarlierRun:
+def earlier(*trials: Any, **scenario: Any) -> BaselineRun:
     told = {"cost_usd": 0.25, "latency_seconds": None, "total_tokens": 70}
     kept = [a_trial(number, **told, **each) for number, each in enumerate(trials)]
     return earlier_of(results([a_suite("support", [a_scenario("refund", trials=kept, **scenario)])]))
@@ -26,7 +26,7 @@ def test_standing_of_a_scenario_keeps_one_entry_a_trial():
         make_trial("not_evaluable"),
     ]
     scenario = make_scenario("PASS", "refund", trials=trials, variant="de")
-    assert standing("support", scenario) == Standing(
+    assert scenario_outcome("support", scenario) == ScenarioOutcome(
         ScenarioKey("support", "refund", "de"),
         "PASS",
         1.0,
@@ -46,7 +46,7 @@ def test_standings_of_a_run_tell_suites_and_variants_apart():
             make_suite(make_scenario("MISSING", "a"), name="two"),
         ]
     )
-    assert {key: found.verdict for key, found in standings_of_run(run).items()} == {
+    assert {key: found.verdict for key, found in outcomes_of_run(run).items()} == {
         ("one", "a", None): "PASS",
         ("one", "a", "de"): "FAIL",
         ("two", "a", None): "MISSING",
@@ -55,9 +55,9 @@ def test_standings_of_a_run_tell_suites_and_variants_apart():
 
 def test_standings_of_a_document_are_read_back():
     key = ScenarioKey("support", "refund", None)
-    found = standings_of(earlier({}, {"status": "failed", "score": 0.5}, score=0.75))
+    found = outcomes_of_baseline(earlier({}, {"status": "failed", "score": 0.5}, score=0.75))
     assert found == {
-        key: Standing(
+        key: ScenarioOutcome(
             *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1])
         )
     }
@@ -66,13 +66,15 @@ def test_standings_of_a_document_are_read_back():
 def test_document_without_token_counts_leaves_them_unknown():
     stored = results([a_suite("support", [a_scenario("refund", trials=[a_trial()])])])
     stored["suites"][0]["scenarios"][0]["trials"][0].pop("total_tokens", None)
-    assert next(iter(standings_of(earlier_of(stored)).values())).tokens == [None]
+    assert next(iter(outcomes_of_baseline(earlier_of(stored)).values())).tokens == [None]
 
 
 def test_verdict_word_of_another_version_counts_as_not_evaluable():
-    assert next(iter(standings_of(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
+    assert (
+        next(iter(outcomes_of_baseline(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
+    )
 
 
 def test_scenario_without_trials_has_no_figures():
-    found = standings_of_run(make_run(make_scenario("MISSING")))
-    assert next(iter(found.values())) == Standing(ScenarioKey("support", "s1", None), "MISSING", None)
+    found = outcomes_of_run(make_run(make_scenario("MISSING")))
+    assert next(iter(found.values())) == ScenarioOutcome(ScenarioKey("support", "s1", None), "MISSING", None)

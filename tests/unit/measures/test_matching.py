@@ -3,8 +3,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.bipartite import Matching
-from evalgate.measures.work_budget import LOOKS, Effort
+from evalgate.measures.sequences.bipartite import BipartiteMatching
+from evalgate.measures.work_budget import LOOKS, WorkBudget
 
 EDGES = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
 
@@ -24,7 +24,7 @@ def largest(edges):
 def match(edges, order, *, by_kind=True):
     kinds = list(dict.fromkeys(edges))
     wants = kinds if by_kind else edges
-    pairs = Matching(lambda _: range(6), lambda kind, right: right in wants[kind])
+    pairs = BipartiteMatching(lambda _: range(6), lambda kind, right: right in wants[kind])
     for left in order:
         before = set(pairs.lefts_of)
         pairs.add(left, kinds.index(edges[left]) if by_kind else left)
@@ -52,7 +52,7 @@ def test_matching__gives_up_a_partner_that_another_needs():
 
 def test_matching__along_a_path_of_ten_thousand_needs_no_recursion():
     size = 10_000
-    pairs = Matching(lambda left: (left, left + 1) if left < size else (0,), lambda *_: True)
+    pairs = BipartiteMatching(lambda left: (left, left + 1) if left < size else (0,), lambda *_: True)
     assert all(pairs.add(left, left) for left in range(size + 1))
     assert pairs.right_of[size] == 0
     assert not pairs.add(size + 1, size + 1)
@@ -63,7 +63,9 @@ def test_right_with_room_for_several__is_as_good_as_several_rights(edges, room, 
     apart = [right for right in range(3) for _ in range(room[right])]
     edges = [frozenset(right for right in edge if right < 3) for edge in edges]
     split = [frozenset(at for at, right in enumerate(apart) if right in edge) for edge in edges]
-    pairs = Matching(lambda _: range(3), lambda left, right: right in edges[left], dict(enumerate(room)))
+    pairs = BipartiteMatching(
+        lambda _: range(3), lambda left, right: right in edges[left], dict(enumerate(room))
+    )
     for left in random.sample(range(len(edges)), len(edges)):
         pairs.add(left, left)
     assert len(pairs) == largest(split)
@@ -72,8 +74,8 @@ def test_right_with_room_for_several__is_as_good_as_several_rights(edges, room, 
 
 def test_matching__ends_where_its_effort_runs_out():
     asked = []
-    size, effort = 1_000, Effort(100)
-    pairs = Matching(lambda _: range(size), lambda *pair: asked.append(pair), effort=effort)
+    size, effort = 1_000, WorkBudget(100)
+    pairs = BipartiteMatching(lambda _: range(size), lambda *pair: asked.append(pair), effort=effort)
     assert not any(pairs.add(left, left) for left in range(size))
     assert effort.ran_out
     assert len(asked) <= 2 * 100 * LOOKS + size

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.redaction.named_values import NamedValues
-from evalgate.measures.redaction.project_secrets import HiddenText, OwnSecrets, hides_too_much
+from evalgate.measures.redaction.project_secrets import HiddenText, ProjectSecrets, hides_too_much
 from evalgate.measures.redaction.redact import Redactor
 from evalgate.measures.text.patterns import Pattern
 
 TOKEN = "ghp_" + "a1B2" * 9
-OWN = OwnSecrets([HiddenText("customer", Pattern(r"C-\d{6}"))], ["account", "full name", "Straße"])
+OWN = ProjectSecrets([HiddenText("customer", Pattern(r"C-\d{6}"))], ["account", "full name", "Straße"])
 
 
 def redactor(own=OWN):
@@ -85,7 +85,7 @@ def test_value__under_a_name__goes_whatever_it_is():
 
 
 def test_a_pattern_that_takes_too_long__hides_the_text():
-    slow = OwnSecrets([HiddenText("slow", Pattern(r"(x+x+)+y", 1.0))])
+    slow = ProjectSecrets([HiddenText("slow", Pattern(r"(x+x+)+y", 1.0))])
     text = "x" * 5_000 + "zy"
     assert redactor(slow).text(text) == "[redacted: slow, text not searched]"
     assert redactor(slow).text("other xy") == "[redacted: slow, text not searched]"
@@ -99,7 +99,7 @@ def test_it_travels_to_other_processes():
 
 
 def test_joined__hides_what_either_does():
-    both = OWN.joined(OwnSecrets([HiddenText("car", Pattern("car-[0-9]"))], ["owner"]))
+    both = OWN.joined(ProjectSecrets([HiddenText("car", Pattern("car-[0-9]"))], ["owner"]))
     shown = redactor(both).text("C-123456 car-7 account=1 owner=2")
     assert shown == "[redacted: customer] [redacted: car] account=[redacted: field] owner=[redacted: field]"
 
@@ -137,4 +137,4 @@ def test_value_of_a_name_in_json__is_never_left(around, value):
 def test_time__of_text_that_never_ends__grows_with_its_length(unit):
     """Calls of our own code are counted, and with them what it looks at: none begins anew at every place."""
     text = unit * 20_000
-    assert len(redactor(OwnSecrets((), ["n", "field]"])).text(text)) <= 40 * len(text)
+    assert len(redactor(ProjectSecrets((), ["n", "field]"])).text(text)) <= 40 * len(text)

@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from evalgate.measures.sequences import step_matching
 from evalgate.measures.sequences.step_matching import (
-    Plan,
     Slot,
+    StepPlan,
     align_bag,
     align_in_order,
     fits_as_bag,
     fits_exactly,
     fits_in_order,
 )
-from evalgate.measures.work_budget import Effort
+from evalgate.measures.work_budget import WorkBudget
 
 KINDS = ["a", "b", "ab", "abc"]
 
@@ -24,7 +24,7 @@ class Names:
     def __init__(self, names):
         self.names = names
         self.count = len(names)
-        self.effort = Effort(10**9)
+        self.effort = WorkBudget(10**9)
 
     def candidates(self, kind):
         return range(self.count)
@@ -41,7 +41,7 @@ CALLS = st.text("abcx", max_size=6).map(Names)
 def plan_of(groups):
     slots = [slot for group in groups for slot in group]
     numbers = iter(range(len(slots)))
-    return Plan(slots, [[next(numbers) for _ in group] for group in groups])
+    return StepPlan(slots, [[next(numbers) for _ in group] for group in groups])
 
 
 def demands(groups):

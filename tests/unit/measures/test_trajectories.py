@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.step_matching import Plan, Slot, fits_as_bag, fits_in_order
+from evalgate.measures.sequences.step_matching import Slot, StepPlan, fits_as_bag, fits_in_order
 from evalgate.measures.sequences.trajectory_metrics import METRICS, lcs_length
-from evalgate.measures.work_budget import Effort
+from evalgate.measures.work_budget import WorkBudget
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=8)
 REFERENCE = st.lists(st.sampled_from("abc"), min_size=1, max_size=8)
@@ -47,7 +47,7 @@ class Letters:
     def __init__(self, called):
         self.called = called
         self.count = len(called)
-        self.effort = Effort(10**9)
+        self.effort = WorkBudget(10**9)
 
     def candidates(self, kind):
         return range(self.count)
@@ -59,7 +59,7 @@ class Letters:
 @given(REFERENCE, NAMES)
 def test_metrics__agree_with_the_verdicts_of_tool_sequence(reference, called):
     slots = [Slot("abc".index(name)) for name in reference]
-    plan, calls = Plan(slots, [[slot] for slot in range(len(slots))]), Letters(called)
+    plan, calls = StepPlan(slots, [[slot] for slot in range(len(slots))]), Letters(called)
     assert METRICS["in_order"](reference, called) == float(fits_in_order(plan, calls))
     assert METRICS["any_order"](reference, called) == float(fits_as_bag(plan, calls, closed=False))
 

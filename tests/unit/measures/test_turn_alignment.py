@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.turn_alignment import Step, align, cost
+from evalgate.measures.sequences.turn_alignment import TurnStep, align, cost
 from evalgate.measures.text.text_similarity import TooLongError
 
 WORDS = st.sampled_from(["hello", "refund please", "order 42 is late", "thanks", "refund my order", None])
@@ -14,28 +14,28 @@ TALKS = st.lists(WORDS, max_size=6)
 
 
 def test_same_turns__pair_in_order():
-    assert align(["a", "b"], ["a", "b"]) == [Step(0, 0), Step(1, 1)]
+    assert align(["a", "b"], ["a", "b"]) == [TurnStep(0, 0), TurnStep(1, 1)]
 
 
 def test_missing_turn__stands_alone():
     assert align(["hello", "refund please", "thanks"], ["hello", "thanks"]) == [
-        Step(0, 0), Step(1, None), Step(2, 1),
+        TurnStep(0, 0), TurnStep(1, None), TurnStep(2, 1),
     ]  # fmt: skip
 
 
 def test_extra_turn__stands_alone():
     assert align(["hello", "thanks"], ["hello", "which order?", "thanks"]) == [
-        Step(0, 0), Step(None, 1), Step(1, 2),
+        TurnStep(0, 0), TurnStep(None, 1), TurnStep(1, 2),
     ]  # fmt: skip
 
 
 def test_one_turn_each__is_paired_whatever_it_says():
-    assert align(["My parcel is late"], ["Where does it hide?"]) == [Step(0, 0)]
+    assert align(["My parcel is late"], ["Where does it hide?"]) == [TurnStep(0, 0)]
 
 
 def test_nothing_said__is_all_missing_or_all_extra():
-    assert align(["a", "b"], []) == [Step(0, None), Step(1, None)]
-    assert align([], ["a"]) == [Step(None, 0)]
+    assert align(["a", "b"], []) == [TurnStep(0, None), TurnStep(1, None)]
+    assert align([], ["a"]) == [TurnStep(None, 0)]
     assert align([], []) == []
 
 

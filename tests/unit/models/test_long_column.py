@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from evalgate.models.run import long_column
 from evalgate.models.run.long_column import LongColumn
-from evalgate.models.run.spool import Memory
+from evalgate.models.run.spool import MemorySpool
 
 pytestmark = pytest.mark.usefixtures("small_pages")
 
 
 @given(st.data())
 def test_a_figure_stays_where_it_is_whatever_goes_to_the_shelf(data):
-    shelf = Memory()
+    shelf = MemorySpool()
     figures, values = LongColumn(shelf, "q"), []
     for added, is_full in data.draw(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=6)):
         shelf.put(b"of somebody else")

@@ -9,10 +9,10 @@ from copy import deepcopy
 import pytest
 from run_builders import kept, make_assertion, make_trial
 
-from evalgate.adapters.files.disk_spool import Shelf
+from evalgate.adapters.files.disk_spool import DiskSpool
 from evalgate.application.documents.trial_documents import trial_of
-from evalgate.models.run.spool import Memory
-from evalgate.models.run.trial_record import Teller
+from evalgate.models.run.spool import MemorySpool
+from evalgate.models.run.trial_record import TrialEncoder
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import (
     Trials,
@@ -79,7 +79,7 @@ def trials_of(store, owners):
 @pytest.mark.parametrize("owner", [lambda at: at % 3, lambda at: at // 9, lambda at: 2 - at // 9])
 def test_the_trials_of_each_scenario_stand_together_however_few_figures_are_in_memory(most, owner):
     trials = some_trials(25)
-    store, tell = TrialStore(Shelf(in_memory=0), trial_of, most), Teller(trial_line, bounded_name)
+    store, tell = TrialStore(DiskSpool(in_memory=0), trial_of, most), TrialEncoder(trial_line, bounded_name)
     for at, trial in enumerate(deepcopy(trials)):
         store.take(tell(trial), owner(at), trial.trial, f"t{at}" if at == 4 else None)
     for number, (found, started) in enumerate(trials_of(store, 4)):
@@ -96,10 +96,10 @@ def test_the_trials_of_each_scenario_stand_together_however_few_figures_are_in_m
 
 @pytest.mark.parametrize("most", [3, 8, 100])
 def test_trials_that_come_in_blocks_are_the_same(most):
-    trials, tell = some_trials(25), Teller(trial_line, bounded_name)
-    store = TrialStore(Shelf(in_memory=0), trial_of, most)
+    trials, tell = some_trials(25), TrialEncoder(trial_line, bounded_name)
+    store = TrialStore(DiskSpool(in_memory=0), trial_of, most)
     for first in range(0, 25, 5):
-        block = TrialStore(Memory(), trial_of)
+        block = TrialStore(MemorySpool(), trial_of)
         for at, trial in enumerate(deepcopy(trials[first : first + 5])):
             block.take(tell(trial), at, trial.trial, "t" if first and not at else None)
         sent = marshal.dumps(block.packed())
@@ -114,7 +114,7 @@ def test_what_is_noted_of_a_recording_moves_with_its_trial():
     trials, secret = some_trials(6), "password=swordfish42"
     for trial in trials[1], trials[4]:
         trial.trace.path = f"{secret}/{trial.trial}"
-    store, tell = TrialStore(Memory(), trial_of), Teller(trial_line, bounded_name)
+    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(trial_line, bounded_name)
     for at, trial in enumerate(deepcopy(trials)):
         store.take(tell(trial), at % 2, trial.trial, None)
     for owner, (found, _) in enumerate(trials_of(store, 2)):

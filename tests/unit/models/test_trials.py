@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import kept
 
-from evalgate.models.run.run import AssertionResult, Together, TraceRef, TrialResult
-from evalgate.models.run.spool import Memory
-from evalgate.models.run.trial_record import Lost
+from evalgate.models.run.run import AssertionResult, SharedOutcome, TraceRef, TrialResult
+from evalgate.models.run.spool import MemorySpool
+from evalgate.models.run.trial_record import FailedAssertion
 from evalgate.models.run.trials import (
     Trials,
     column,
@@ -137,7 +137,7 @@ def test_a_row_that_trials_share_is_told_once_and_says_the_same():
     assert list(trial_docs(kept(trials))) == [trial_doc(trial) for trial in trials]
 
 
-def priced_trial(number: int, together: Together) -> TrialResult:
+def priced_trial(number: int, together: SharedOutcome) -> TrialResult:
     trial = a_trial(number)
     trial.assertions, trial.together = together.assertions, together
     trial.pricing = {
@@ -154,7 +154,7 @@ def priced_trial(number: int, together: Together) -> TrialResult:
 def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
     """A cost that was computed is told behind it, so such a document is kept whole."""
     shared = AssertionResult("a", "jmespath", "failed", 0.5, 2.0, False, "as it is", is_shared=True)
-    together = Together([shared], "passed", 0.5, is_shared=True)
+    together = SharedOutcome([shared], "passed", 0.5, is_shared=True)
     trials = [a_trial(0), priced_trial(1, together), a_trial(2), a_trial(3)]
     for trial in (trials[0], trials[2]):
         trial.assertions, trial.together = [shared], together
@@ -168,14 +168,18 @@ def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
     [places] = again.arrange(1)
     assert list(Trials(again, places, small.numbers).documents()) == list(small.documents())
     assert sorted(lost_and_often(small), key=str) == sorted(
-        [((Lost("a", "jmespath", False, 1.0),), 2), ((Lost("a", "jmespath", False, 1.0),), 1), ((), 1)],
+        [
+            ((FailedAssertion("a", "jmespath", False, 1.0),), 2),
+            ((FailedAssertion("a", "jmespath", False, 1.0),), 1),
+            ((), 1),
+        ],
         key=str,
     )
 
 
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_a_shelf_in_memory_gives_back_what_was_put(size):
-    shelf = Memory()
+    shelf = MemorySpool()
     starts = [shelf.put(b"x" * size + bytes([number])) for number in range(3)]
     assert [shelf.get(start, size + 1) for start in starts] == [b"x" * size + bytes([n]) for n in range(3)]
 

@@ -11,7 +11,7 @@ from results_builder import a_change, a_scenario, a_suite, results
 from evalgate.errors import SettingError
 from evalgate.gate.trajectory.trajectories import course_of
 from evalgate.gate.trajectory.trial_pairs import TrialPair, behaviour_of
-from evalgate.models.comparison.baseline_run import EarlierTrial
+from evalgate.models.comparison.baseline_run import BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult
 from evalgate.reporting.markdown.trajectory_block import behaviour
 from evalgate.reporting.results.results_json import dump, load
@@ -31,7 +31,7 @@ NOW = make_trace(
 
 
 def a_difference(before=BEFORE, now=NOW):
-    earlier = EarlierTrial(0, True, 1.0, 0.5, None, 9, [], ("a.json", None, None))
+    earlier = BaselineTrial(0, True, 1.0, 0.5, None, 9, [], ("a.json", None, None))
     trial = TrialResult(3, TraceRef(None, "", "", None), "failed", 0.0, [])
     return behaviour_doc(behaviour_of(TrialPair(earlier, trial), course_of(before), course_of(now)))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.redaction.project_secrets import HiddenText, OwnSecrets
+from evalgate.measures.redaction.project_secrets import HiddenText, ProjectSecrets
 from evalgate.measures.redaction.redact import hide, hide_too, redact_value
 from evalgate.measures.text.patterns import Pattern
 from evalgate.reporting.results.bounded import (
@@ -68,7 +68,7 @@ def test_evidence_under_a_name_like_password_is_hidden_however_the_name_is_writt
 )
 def test_what_is_hidden_later_is_hidden_from_then_on(told):
     assert told("order ABC123 of 2026") == "order ABC123 of 2026"
-    hide_too(OwnSecrets([HiddenText("order", Pattern(r"[A-C]{3}\d{3}"))]))
+    hide_too(ProjectSecrets([HiddenText("order", Pattern(r"[A-C]{3}\d{3}"))]))
     assert told("order ABC123 of 2026") == "order [redacted: order] of 2026"
     hide(["ABC123"])
     assert told("order ABC123 of 2026") == "order [redacted: secret] of 2026"
@@ -76,5 +76,5 @@ def test_what_is_hidden_later_is_hidden_from_then_on(told):
 
 def test_a_time_is_hidden_where_that_is_asked_for():
     assert bounded_name("2026-01-02T03:04:05Z") == "2026-01-02T03:04:05Z"
-    hide_too(OwnSecrets([HiddenText("day", Pattern(r"\d{4}-\d\d-\d\d"))]))
+    hide_too(ProjectSecrets([HiddenText("day", Pattern(r"\d{4}-\d\d-\d\d"))]))
     assert bounded_name("2026-01-02T03:04:05Z") == "[redacted: day]T03:04:05Z"

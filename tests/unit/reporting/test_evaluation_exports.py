@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from stored import NOW, make_evaluation, make_exported, make_feedback, make_golden, make_issue, make_turn
 
 from evalgate.errors import SettingError
-from evalgate.models.run.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, Statistics
+from evalgate.models.run.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
 from evalgate.records import replace
 from evalgate.reporting.dataset.evaluation_csv import HEAD, evaluation_rows, read_evaluation_rows
 from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
 from evalgate.reporting.dataset.export_times import file_stamp
-from evalgate.reporting.dataset.metrics import Asked, metrics, passed
+from evalgate.reporting.dataset.metrics import MetricsRequest, metrics, passed
 from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -204,7 +204,7 @@ def test_a_conversation_that_lacks_a_turn_is_left_out():
 
 
 def test_a_row_has_three_decimals_and_empty_cells_for_the_unknown():
-    told = make_evaluation(score=2 / 3, statistics=Statistics(2, None, None, 0.0125, 3, 1, 0.5))
+    told = make_evaluation(score=2 / 3, statistics=EvaluationStatistics(2, None, None, 0.0125, 3, 1, 0.5))
     [row] = csv.DictReader(io.StringIO(evaluation_rows([make_exported(told)]), newline=""), strict=True)
     assert tuple(row) == HEAD
     assert (row["score"], row["tool_success_rate"], row["tone_adherence"]) == ("0.667", "1.000", "")
@@ -271,7 +271,7 @@ def test_another_csv_is_no_csv_of_evaluations():
 
 
 def summary_of(found=(), goldens=(), asked=None):
-    return metrics(list(found), list(goldens), asked or Asked())
+    return metrics(list(found), list(goldens), asked or MetricsRequest())
 
 
 def test_a_summary_counts_means_and_shares():
@@ -323,7 +323,7 @@ def test_a_summary_of_nothing_knows_nothing():
 
 
 def test_a_cost_with_an_unknown_part_is_unknown():
-    found = [make_exported(), make_exported(make_evaluation("b", statistics=Statistics(1)))]
+    found = [make_exported(), make_exported(make_evaluation("b", statistics=EvaluationStatistics(1)))]
     assert summary_of(found)["cost_usd"] is None
 
 

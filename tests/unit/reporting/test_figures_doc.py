@@ -9,7 +9,7 @@ from run_builders import make_assertion, make_run, make_scenario, make_trial
 from evalgate.errors import SettingError
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.run_statistics import figures_of_run
-from evalgate.gate.comparison.scenario_outcome import standings_of_run
+from evalgate.gate.comparison.scenario_outcome import outcomes_of_run
 from evalgate.models.comparison.decision import Decision
 from evalgate.reporting.results.results_json import dump, load, results_document
 from evalgate.suite.policy import RegressionPolicy
@@ -30,7 +30,7 @@ def a_run(*statuses):
 
 def document(before, now, **policy):
     comparison = compare(
-        standings_of_run(now), standings_of_run(before), {"support": RegressionPolicy(**policy)}
+        outcomes_of_run(now), outcomes_of_run(before), {"support": RegressionPolicy(**policy)}
     )
     decision = Decision("pass", 0, suite_verdicts={"support": "pass"})
     return results_document(

@@ -18,7 +18,7 @@ from evalgate.models.comparison.comparison import (
     Comparison,
     Drift,
     ScenarioKey,
-    Standing,
+    ScenarioOutcome,
 )
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import (
@@ -106,7 +106,7 @@ def test_summary__latencies__are_nearest_ranks_over_what_is_known():
 def test_summary__changes__are_counted_by_kind_and_removed_ones_apart():
     kinds = ["broken", "regressed", "regressed", "fixed", "improved", "new", "inconclusive", "unchanged"]
     changes = {ScenarioKey("support", str(i), None): Change(kind, "") for i, kind in enumerate(kinds)}
-    gone = Standing(ScenarioKey("support", "gone", None), "PASS", 1.0)
+    gone = ScenarioOutcome(ScenarioKey("support", "gone", None), "PASS", 1.0)
     made = document([a_result(str(i)) for i in range(len(kinds))], Comparison(changes, [gone]))
     summary = made["summary"]
     assert (summary["regressions"], summary["improvements"]) == (3, 2)

@@ -13,8 +13,8 @@ from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.errors import InvalidInput
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.scenario_outcome import standings_of
-from evalgate.models.comparison.baseline_run import earlier_run
+from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline
+from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import replace
 from evalgate.reporting.results.standings import (
@@ -72,7 +72,7 @@ def written(document: Any) -> bytes:
 
 def test_standings_say_of_a_run_what_its_results_say():
     document = a_document()
-    read_back = earlier_run(load_standings(written(document), IDENTITY))
+    read_back = build_baseline_run(load_standings(written(document), IDENTITY))
     assert read_back == replace(earlier_of(document), document=None)
     assert read_back.verdicts == ["PARTIAL", "MISSING", "ERROR", "LATER"]
     assert read_back.trials_of(ScenarioKey("one", "a", "de")) == [
@@ -96,7 +96,7 @@ def test_a_column_of_nothing_but_nulls_is_null():
 
 
 def test_a_run_without_scenarios_has_standings_too():
-    assert earlier_run(load_standings(written(results([])), IDENTITY)).keys == []
+    assert build_baseline_run(load_standings(written(results([])), IDENTITY)).keys == []
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ def test_whatever_stands_in_one_place_it_is_refused_or_can_be_compared(number: i
         parent = parent[key]
     parent[last] = value
     try:
-        run = earlier_run(load_standings(orjson.dumps(document), IDENTITY))
+        run = build_baseline_run(load_standings(orjson.dumps(document), IDENTITY))
     except InvalidInput:
         return
-    found = standings_of(run)
+    found = outcomes_of_baseline(run)
     assert all(len(each.trials) == len(run.trials_of(key)) for key, each in found.items())
     assert run.unread_keys() <= set(run.keys)
     assert compare(found, found, {}).changes.keys() == run.places.keys()

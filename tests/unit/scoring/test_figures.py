@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_standing
 
-from evalgate.models.run.run_statistics import PassK
+from evalgate.models.run.run_statistics import PassAtK
 from evalgate.scoring.run_statistics import MOVING, figures_of, moves_of
 
 VERDICTS = st.sampled_from(["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING"])
@@ -51,15 +51,15 @@ def test_nothing_has_no_figures():
 def test_pass_k_is_the_mean_over_scenarios_up_to_the_fewest_trials():
     found = figures_of([make_standing("PASS", [1.0] * 4), make_standing("PARTIAL", [1.0, 1.0, 0.0])])
     assert found.pass_k == [
-        PassK(1, pytest.approx(5 / 6), pytest.approx(5 / 6)),
-        PassK(2, 1.0, pytest.approx((1 + 1 / 3) / 2)),
-        PassK(3, 1.0, 0.5),
+        PassAtK(1, pytest.approx(5 / 6), pytest.approx(5 / 6)),
+        PassAtK(2, 1.0, pytest.approx((1 + 1 / 3) / 2)),
+        PassAtK(3, 1.0, 0.5),
     ]
 
 
 def test_scenario_without_a_trial_passes_in_no_number_of_tries():
     found = figures_of([make_standing("PASS", [1.0, 1.0]), make_standing("MISSING", [])])
-    assert found.pass_k == [PassK(1, 0.5, 0.5), PassK(2, 0.5, 0.5)]
+    assert found.pass_k == [PassAtK(1, 0.5, 0.5), PassAtK(2, 0.5, 0.5)]
     assert figures_of([make_standing("MISSING", [])]).pass_k == []
 
 
@@ -86,7 +86,7 @@ def test_moves_are_now_minus_before():
         "latency_p50_s": 1.0,
         "latency_p95_s": 3.0,
     }
-    assert moves.pass_k == [PassK(1, -0.5, -0.5), PassK(2, 0.0, -1.0)]
+    assert moves.pass_k == [PassAtK(1, -0.5, -0.5), PassAtK(2, 0.0, -1.0)]
     assert moves.pass_rate_interval[0] == -1.0
     assert moves.score_interval is None
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from run_builders import kept, make_assertion, make_scenario, make_trial
 
-from evalgate.models.run.run_statistics import LostCheck
+from evalgate.models.run.run_statistics import CostlyAssertion
 from evalgate.scoring.failed_checks import MOST, lost_checks
 
 
@@ -15,8 +15,8 @@ def test_checks_are_ranked_by_the_weight_that_they_lost():
     heavy = make_assertion("failed", 0.5, name="heavy", weight=5.0, required=True)
     found = lost_checks("support", [of_trials([light, heavy], [light, make_assertion()]), of_trials([heavy])])
     assert found == [
-        LostCheck("support", "heavy", "jmespath", True, 2, 2, 5.0),
-        LostCheck("support", "light", "jmespath", False, 2, 1, 2.0),
+        CostlyAssertion("support", "heavy", "jmespath", True, 2, 2, 5.0),
+        CostlyAssertion("support", "light", "jmespath", False, 2, 1, 2.0),
     ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evalgate.adapters.suites.yaml_tree import load
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
 from evalgate.suite.schema.suite_file import Defaults
 
@@ -11,14 +11,14 @@ TAIL = "scenarios: [{id: a, assertions: [{contains: x}]}]\n"
 
 
 def parse(text, shared=None):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     defaults = SharedDefaults(None, Defaults()) if shared is None else shared
     suite, _ = parse_suite(load(text + TAIL, "s.yaml"), "s.yaml", ".", defaults, mistakes)
     return suite, [str(problem) for problem in mistakes.problems]
 
 
 def project(text):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     document = load("version: 1\nsuites: [s.yaml]\n" + text, "evalgate.yaml")
     found = parse_project(document, mistakes)
     told = [str(problem) for problem in mistakes.problems]

@@ -4,7 +4,7 @@ import pytest
 from builders import make_trace
 
 from evalgate.adapters.suites.yaml_tree import load
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
 from evalgate.suite.schema.suite_file import Defaults
 
@@ -12,7 +12,7 @@ HEAD = "version: 1\nsuite: s\ntraces: [t.json]\n"
 
 
 def parse(text, defaults=None):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     shared = SharedDefaults(None, Defaults()) if defaults is None else defaults
     suite, warnings = parse_suite(load(text, "s.yaml"), "s.yaml", ".", shared, mistakes)
     return suite, [str(problem) for problem in mistakes.problems], warnings
@@ -74,7 +74,7 @@ def test_threshold__of_the_scenario_wins_over_suite_over_project_over_the_defaul
 
 
 def test_assertions__come_from_project_then_suite_then_scenario():
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     document = load(
         "version: 1\nsuites: [s.yaml]\ndefaults: {assertions: [{contains: p}]}\n", "evalgate.yaml"
     )
@@ -172,7 +172,7 @@ def test_name__of_any_script__is_fine(name):
 
 @pytest.mark.parametrize("store", ["postgresql://u:p@db/x", "sqlite:///x.db", "http://x", "file:x"])
 def test_mistake__project_that_names_more_than_a_file_to_store_in(store):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     project = f"version: 1\nsuites: [s.yaml]\nstore: {store}\n"
     assert parse_project(load(project, "evalgate.yaml"), mistakes) is None
     [problem] = mistakes.problems

@@ -6,7 +6,7 @@ import pytest
 
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.measures.redaction.redact import hide, redact
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import parse_project
 
 HEAD = "version: 1\nsuites: [s.yaml]\nredact:\n"
@@ -20,7 +20,7 @@ def nothing_else_hidden():
 
 
 def told(text):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     parse_project(load(HEAD + text, "evalgate.yaml"), mistakes)
     return [str(problem) for problem in mistakes.problems]
 
@@ -72,6 +72,6 @@ def test_mistake__is_told_with_its_place(text, expected):
 @pytest.mark.parametrize("value", ["null", "[]", "5", "{}", "off", "false"])
 def test_redact__can_not_be_switched_off(value):
     assert told("")[:1] == told(" null\n")[:1] != []
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     parse_project(load(f"version: 1\nsuites: [s.yaml]\nredact: {value}\n", "evalgate.yaml"), mistakes)
     assert mistakes.problems

@@ -5,9 +5,9 @@ from builders import make_trace
 
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.errors import OverLimit
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, name_of, parse_suite
-from evalgate.suite.scheduled_tool import Subject
+from evalgate.suite.scheduled_tool import ScheduledTool
 from evalgate.suite.schema.suite_file import Defaults
 
 HEAD = "suite: s\ntraces: [t.json]\n"
@@ -16,7 +16,7 @@ RENAMED = "variants: {flat: {}, grouped: {tool: tasks, action: create}}\n"
 
 
 def parse(text):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     shared = SharedDefaults(None, Defaults())
     suite, warnings = parse_suite(load(text, "s.yaml"), "s.yaml", ".", shared, mistakes)
     return suite, [str(each) for each in mistakes.problems], [str(each) for each in warnings]
@@ -187,17 +187,17 @@ def test_suite_without_version_and_name__is_a_suite():
     "raw", [None, 5, "has_timing", [], {"type": ["has_timing"]}, {"not": None}, {"of": 3}]
 )
 def test_subject__leaves_what_it_does_not_know_to_the_parser(raw):
-    assert Subject("t", "u", "a").written_into(raw) is raw
+    assert ScheduledTool("t", "u", "a").written_into(raw) is raw
 
 
 def test_subject__does_not_touch_what_was_written():
     raw = {"type": "has_timing", "params": {"tool": "t", "action": "old"}, "weight": 2}
-    written = Subject("t", "u", "new").written_into(raw)
+    written = ScheduledTool("t", "u", "new").written_into(raw)
     assert written == {"type": "has_timing", "params": {}, "tool": "u", "action": "new", "weight": 2}
     assert raw["params"] == {"tool": "t", "action": "old"}
 
 
 def test_subject__without_a_variant_leaves_a_demand_as_it_is():
     raw = {"type": "expected_tool", "expected_tool": None}
-    assert Subject("t").written_into(raw) is raw
-    assert Subject(None, "u").written_into(raw) == {**raw, "tool": "u"}
+    assert ScheduledTool("t").written_into(raw) is raw
+    assert ScheduledTool(None, "u").written_into(raw) == {**raw, "tool": "u"}

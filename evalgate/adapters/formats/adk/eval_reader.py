@@ -23,7 +23,7 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import Evaluation
+    from evalgate.models.trace.trace import TraceScore
 
 STATUSES = {1: "passed", 2: "failed", 3: "not_evaluated"}
 PER_INVOCATION = "eval_metric_result_per_invocation"
@@ -72,8 +72,8 @@ def _of_invocations(actual: list[dict[str, Any]]) -> Trace:
     return trace
 
 
-def _evaluations(case: dict[str, Any]) -> list[Evaluation]:
-    found: list[Evaluation] = []
+def _evaluations(case: dict[str, Any]) -> list[TraceScore]:
+    found: list[TraceScore] = []
     key = "overall_eval_metric_results"
     for position, value in enumerate(listing(either(case, key), key)):
         path = f"{key}[{position}]"

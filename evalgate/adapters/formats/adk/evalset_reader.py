@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.adapters.formats.adk.events import plain_answer
 from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, add
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, add
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     identifier,
@@ -72,7 +72,7 @@ def conversation_of(invocations: Any, path: str) -> Conversation:
     return conversation
 
 
-def _invocation(invocation: dict[str, Any]) -> list[Said]:
+def _invocation(invocation: dict[str, Any]) -> list[RawMessage]:
     """The user's words, what is expected in between, and the final response."""
     said = _content(either(invocation, "user_content"), "user_content", "user")
     between = mapping(either(invocation, "intermediate_data"), "intermediate_data")
@@ -92,7 +92,7 @@ def _invocation(invocation: dict[str, Any]) -> list[Said]:
     return said + _content(either(invocation, "final_response"), "final_response", "model")
 
 
-def _content(value: Any, path: str, role: str, agent: str | None = None) -> list[Said]:
+def _content(value: Any, path: str, role: str, agent: str | None = None) -> list[RawMessage]:
     content = mapping(value, path)
     if not content.get("parts"):
         return []
@@ -133,21 +133,23 @@ def _exchanges(values: Sequence[Any]) -> Conversation:
     return conversation
 
 
-def _exchange(exchange: dict[str, Any]) -> list[Said]:
-    said = [Said("user", required_text(exchange.get("query"), "query"))]
+def _exchange(exchange: dict[str, Any]) -> list[RawMessage]:
+    said = [RawMessage("user", required_text(exchange.get("query"), "query"))]
     key = "expected_intermediate_agent_responses"
     for value in listing(exchange.get(key), key):
         words = mapping(value, key)
-        said.append(Said("assistant", text(words.get("text"), key), agent=text(words.get("author"), key)))
+        said.append(
+            RawMessage("assistant", text(words.get("text"), key), agent=text(words.get("author"), key))
+        )
     for value in listing(exchange.get("expected_tool_use"), "expected_tool_use"):
         tool = mapping(value, "expected_tool_use")
         name = required_text(tool.get("tool_name"), "expected_tool_use.tool_name")
         given = mapping(tool.get("tool_input"), "expected_tool_use.tool_input")
-        said.append(Said("assistant", calls=[Asked(None, name, given)]))
+        said.append(RawMessage("assistant", calls=[ToolRequest(None, name, given)]))
         if tool.get("mock_tool_output") is not None:
-            said.append(Said("tool", answers=[Answered(None, name, tool["mock_tool_output"])]))
+            said.append(RawMessage("tool", answers=[ToolResult(None, name, tool["mock_tool_output"])]))
     if exchange.get("reference") is not None:
-        said.append(Said("assistant", text(exchange["reference"], "reference")))
+        said.append(RawMessage("assistant", text(exchange["reference"], "reference")))
     return said
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.conversation import Conversation, failed
-from evalgate.adapters.formats.core.build.raw_message import Said, add, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, add, written
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     flag,
@@ -18,12 +18,12 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.usage.provider_response import provider_answer
+from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
 from evalgate.adapters.formats.messages import gemini
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Answered
+    from evalgate.adapters.formats.core.build.raw_message import ToolResult
     from evalgate.models.trace.trace import ErrorInfo, LlmCall, ToolCall, Warning_
 
 USER = "user"
@@ -41,7 +41,7 @@ SPELLINGS = {
 }
 
 
-class Run:
+class AdkRun:
     """A session on its way into a trace. `unmetered` counts answers of agents that tell no tokens.
 
     `is_stamped_early`: answers bear the time at which their model was asked, not that at which it answered.
@@ -101,7 +101,7 @@ class Run:
         started, _ = known or (at, at)
         self._times[invocation] = (started, at)
 
-    def _say(self, said: Said) -> None:
+    def _say(self, said: RawMessage) -> None:
         first = []
         for answered in said.answers:
             if self._was_answered(answered):
@@ -117,11 +117,11 @@ class Run:
             if call["id"] is not None:
                 self._calls[call["id"]] = call
 
-    def _was_answered(self, answered: Answered) -> bool:
+    def _was_answered(self, answered: ToolResult) -> bool:
         call = self._calls.get(answered.id) if answered.id is not None else None
         return call is not None and call["status"] != "missing"
 
-    def _renew(self, answered: Answered, said: Said) -> None:
+    def _renew(self, answered: ToolResult, said: RawMessage) -> None:
         """A tool that runs long answers more than once: what it says last is its result."""
         call = self._calls[answered.id or ""]
         content = answered.content
@@ -136,7 +136,7 @@ class Run:
 
     def _meter(self, event: dict[str, Any], author: str, *, has_spoken: bool) -> None:
         self._judge(event, has_spoken=has_spoken)
-        answer = provider_answer({"usage_metadata": event.get("usage_metadata")})
+        answer = read_provider_response({"usage_metadata": event.get("usage_metadata")})
         model = text(event.get("model_version"), "model_version") or None
         self.model = self.model or model
         if has_spoken:
@@ -187,7 +187,7 @@ def moment(value: Any, path: str) -> str | None:
     return found.isoformat().replace("+00:00", "Z")
 
 
-def _said(event: dict[str, Any], author: str, at: str | None) -> list[Said]:
+def _said(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
     content = mapping(event.get("content"), "content")
     if not content.get("parts"):
         return []
@@ -206,7 +206,7 @@ def _said(event: dict[str, Any], author: str, at: str | None) -> list[Said]:
     return found
 
 
-def plain_answer(answered: Answered) -> Answered:
+def plain_answer(answered: ToolResult) -> ToolResult:
     """What the tool itself returned: values that are no objects stand wrapped as `result`."""
     content = answered.content
     if not isinstance(content, dict):

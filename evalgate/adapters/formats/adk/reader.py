@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
-from evalgate.adapters.formats.adk.events import Run, spelled
+from evalgate.adapters.formats.adk.events import AdkRun, spelled
 from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Identity, Reader
@@ -42,7 +42,7 @@ def build(record: Any) -> Trace:
     events = listing(session.get("events"), "events")
     if not events:
         raise FieldError("events", "are missing: nothing was said in this session")
-    run = Run()
+    run = AdkRun()
     for number, event in enumerate(events):
         try:
             run.add(mapping(event, ""))
@@ -83,7 +83,7 @@ def _logged_model(session: dict[str, Any]) -> str | None:
     return model if isinstance(model, str) and model else None
 
 
-def _end(trace: Trace, run: Run) -> None:
+def _end(trace: Trace, run: AdkRun) -> None:
     trace.finish_reason = trace.response["finish_reason"]
     if run.error is not None:
         trace.error = run.error
@@ -95,7 +95,7 @@ def _end(trace: Trace, run: Run) -> None:
         trace.warnings.append({"code": "incomplete", "message": said, "where": "events"})
 
 
-def _measure(trace: Trace, run: Run) -> None:
+def _measure(trace: Trace, run: AdkRun) -> None:
     trace.usage, warnings = sum_of_calls(run.llm_calls, run.unmetered)
     trace.warnings += warnings
     total = run.working_ms()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.anthropic import is_anthropic
-from evalgate.adapters.formats.core.build.llm_calls import Metered
-from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.build.raw_message import RawMessage
 from evalgate.adapters.formats.core.build.side_fields import identify_beside
 from evalgate.adapters.formats.core.chat_shapes import conversations, is_anthropic_answer
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
@@ -35,7 +35,7 @@ def build(record: Any) -> Trace:
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
     if is_anthropic_answer(beside):
         beside = {"response": beside}
-    story = Metered()
+    story = MeteredConversation()
     _say_system(story, beside)
     _say_each(story, listing(beside.get("messages"), "messages"))
     if not story.llm_calls:
@@ -55,14 +55,14 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def _say_system(story: Metered, beside: dict[str, Any]) -> None:
+def _say_system(story: MeteredConversation, beside: dict[str, Any]) -> None:
     system = beside.get("system")
     words = joined(system) if isinstance(system, list) else text(system, "system")
     if words:
-        story.say([Said("system", words)])
+        story.say([RawMessage("system", words)])
 
 
-def _say_each(story: Metered, messages: list[Any]) -> None:
+def _say_each(story: MeteredConversation, messages: list[Any]) -> None:
     for number, value in enumerate(messages):
         try:
             message = mapping(value, "")
@@ -77,12 +77,12 @@ def _say_each(story: Metered, messages: list[Any]) -> None:
             raise error.under(f"messages[{number}]") from None
 
 
-def _answer(story: Metered, answer: dict[str, Any]) -> None:
+def _answer(story: MeteredConversation, answer: dict[str, Any]) -> None:
     story.say(roles.read_message(answer))
     _meter(story, answer)
 
 
-def _meter(story: Metered, told: dict[str, Any]) -> None:
+def _meter(story: MeteredConversation, told: dict[str, Any]) -> None:
     usage = told.get("usage")
     story.meter(
         None if usage is None else anthropic_usage(mapping(usage, "usage")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.atif.steps import Part, Story
+from evalgate.adapters.formats.atif.steps import AtifConversation, AtifPart
 from evalgate.adapters.formats.core.build.conversation import first_instructions
 from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
 from evalgate.adapters.formats.core.build.run_end import ends_the_run
@@ -58,7 +58,7 @@ def build(record: Any) -> Trace:
         raise FieldError("schema_version", "is none of ATIF-v1.0 and later, before 2")
     if not listing(trajectory.get("steps"), "steps"):
         raise FieldError("steps", "are missing")
-    story = Story(trajectory)
+    story = AtifConversation(trajectory)
     conversation = story.conversation
     own = story.parts[0]
     trace = Trace(
@@ -94,7 +94,7 @@ def _index(call: Any) -> int:
     return found
 
 
-def _response(story: Story) -> Response:
+def _response(story: AtifConversation) -> Response:
     """What the agent itself said last; a sub-agent's words are for the agent."""
     said = story.answer
     if said is None:
@@ -106,7 +106,7 @@ def _response(story: Story) -> Response:
     }
 
 
-def _describe(trace: Trace, trajectory: dict[str, Any], own: Part) -> None:
+def _describe(trace: Trace, trajectory: dict[str, Any], own: AtifPart) -> None:
     agent = mapping(trajectory.get("agent"), "agent")
     trace.metadata = dict(mapping(trajectory.get("extra"), "extra"))
     mark(trace, trace.metadata, DATA_SET_ID)
@@ -124,7 +124,7 @@ def _describe(trace: Trace, trajectory: dict[str, Any], own: Part) -> None:
         trace.metadata.setdefault("notes", notes)
 
 
-def _measure(trace: Trace, story: Story) -> None:
+def _measure(trace: Trace, story: AtifConversation) -> None:
     own, *inner = story.parts
     usage, usd, warnings = _figures(own)
     cost, about_cost = recorded_cost(usd, usage, "final_metrics.total_cost_usd")
@@ -161,7 +161,7 @@ def _together(own: Cost, others: list[float | None]) -> Cost:
     return {"usd": own["usd"] + sum(known), "source": own["source"]}
 
 
-def _figures(part: Part) -> tuple[Usage, float | None, list[Warning_]]:
+def _figures(part: AtifPart) -> tuple[Usage, float | None, list[Warning_]]:
     """Tokens and cost of one trajectory: its own totals, else the sum of its steps.
 
     Segments that continue an earlier one repeat the totals of the whole session: of these, which begin with
@@ -187,7 +187,7 @@ def _figures(part: Part) -> tuple[Usage, float | None, list[Warning_]]:
     return (total, cost, []) if is_known(total) else (steps, cost, warnings)
 
 
-def _tell_what_is_missing(trace: Trace, story: Story) -> None:
+def _tell_what_is_missing(trace: Trace, story: AtifConversation) -> None:
     calls = trace.tool_calls
     if calls and calls[-1]["name"] in FINISHING and trace.messages[-1]["tool_calls"]:
         ends_the_run(calls[-1])

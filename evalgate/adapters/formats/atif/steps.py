@@ -27,7 +27,7 @@ ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "syste
 
 
 @dataclass(slots=True)
-class Part:
+class AtifPart:
     """One trajectory of a run: the agent's own, or a sub-agent's. `copied` counts the steps left out."""
 
     trajectory: dict[str, Any]
@@ -48,12 +48,12 @@ class Result(NamedTuple):
     is_only: bool
 
 
-class Story:
+class AtifConversation:
     """A run on its way into a trace. `elsewhere` counts sub-agents whose steps lie in other files."""
 
     def __init__(self, trajectory: dict[str, Any]) -> None:
         self.conversation = Conversation()
-        self.parts: list[Part] = []
+        self.parts: list[AtifPart] = []
         self.answer: Message | None = None
         self.elsewhere = 0
         self._asked = 0
@@ -62,7 +62,7 @@ class Story:
     def _tell(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
         agent = mapping(trajectory.get("agent"), "agent")
         name, model = text(agent.get("name"), "agent.name"), text(agent.get("model_name"), "agent.model_name")
-        part = Part(trajectory, name, model, is_own)
+        part = AtifPart(trajectory, name, model, is_own)
         self.parts.append(part)
         inner = _by_id(trajectory)
         for number, value in enumerate(listing(trajectory.get("steps"), "steps")):
@@ -79,7 +79,7 @@ class Story:
         except FieldError as error:
             raise error.under("subagent_trajectories") from None
 
-    def _step(self, part: Part, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
+    def _step(self, part: AtifPart, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
         if flag(step.get("is_copied_context"), "is_copied_context"):
             part.copied += 1
             return
@@ -104,7 +104,7 @@ class Story:
         for call in calls:
             call["started_at"], call["agent"] = at, part.name
 
-    def _said(self, part: Part, role: Role, step: dict[str, Any]) -> list[ToolCall]:
+    def _said(self, part: AtifPart, role: Role, step: dict[str, Any]) -> list[ToolCall]:
         content, parts = read_content(step.get("message"), "message")
         if role != "assistant":
             if content or parts:
@@ -127,7 +127,7 @@ class Story:
         call_id = text(recorded.get("tool_call_id"), f"{path}.tool_call_id") or None
         return self.conversation.call(message, call_id, name, read_arguments(recorded.get("arguments")))
 
-    def _meter(self, part: Part, step: dict[str, Any], message: Message) -> None:
+    def _meter(self, part: AtifPart, step: dict[str, Any], message: Message) -> None:
         """A step that counts no model calls was sent by the runtime: no model was asked."""
         if count(step.get("llm_call_count"), "llm_call_count") == 0:
             return

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import claude_lines
 from evalgate.adapters.formats.claude_code.result_line import add_results, model_of
-from evalgate.adapters.formats.claude_code.sessions import Draft, Session
+from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
 from evalgate.adapters.formats.claude_code.sub_agents import SubAgent, take_in
-from evalgate.adapters.formats.core.build.llm_calls import Metered, waited
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation, waited
 from evalgate.adapters.formats.core.build.run_end import incomplete
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, no_identity
@@ -49,7 +49,7 @@ def split(documents: Any) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """One session. Without a result line its cost is known only where each line tells it."""
     require_shallow(record)
-    session = Session()
+    session = ClaudeSession()
     for number, line in enumerate(record):
         try:
             session.add(mapping(line, ""))
@@ -79,16 +79,18 @@ def _session_id(line: Any) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def _stories(session: Session) -> tuple[Metered, list[SubAgent]]:
+def _stories(session: ClaudeSession) -> tuple[MeteredConversation, list[SubAgent]]:
     """The main agent's story and those of its sub-agents; a file may hold a sub-agent alone."""
     is_alone = all(draft.owner is not None for draft in session.drafts)
-    main, agents = Metered(), {}
+    main, agents = MeteredConversation(), {}
     tools = session.tools
     for draft in session.drafts:
         story = main
         if draft.owner is not None and not is_alone:
             if draft.owner not in agents:
-                agents[draft.owner] = SubAgent(Metered(), draft.owner, _words(draft), main.conversation.step)
+                agents[draft.owner] = SubAgent(
+                    MeteredConversation(), draft.owner, _words(draft), main.conversation.step
+                )
             story = agents[draft.owner].story
         story.say(draft.said(tools))
         if draft.role != "assistant":
@@ -107,14 +109,14 @@ def _stories(session: Session) -> tuple[Metered, list[SubAgent]]:
     return main, list(agents.values())
 
 
-def _words(draft: Draft) -> str | None:
+def _words(draft: MessageDraft) -> str | None:
     if draft.words is not None or not draft.blocks:
         return draft.words
     first = draft.blocks[0]
     return first.get("text") if isinstance(first, dict) and isinstance(first.get("text"), str) else None
 
 
-def _usage(draft: Draft, *, is_stream: bool) -> Usage:
+def _usage(draft: MessageDraft, *, is_stream: bool) -> Usage:
     """The last count of a message is the largest; a stream writes its lines before the output is counted."""
     usages = [anthropic_usage(usage) for usage in draft.usages]
     usage = max(usages, key=lambda one: (one["output_tokens"] or 0, one["input_tokens"] or 0))
@@ -123,7 +125,7 @@ def _usage(draft: Draft, *, is_stream: bool) -> Usage:
     return usage
 
 
-def _add_settings(trace: Trace, session: Session) -> None:
+def _add_settings(trace: Trace, session: ClaudeSession) -> None:
     init = session.init
     trace.name = session.name
     trace.provider = PROVIDER
@@ -158,7 +160,7 @@ def _add_times(trace: Trace) -> None:
     trace.latency = waited(trace.messages)
 
 
-def _add_open_end(trace: Trace, session: Session, silent: int) -> None:
+def _add_open_end(trace: Trace, session: ClaudeSession, silent: int) -> None:
     """A stream ends with a result unless the run was stopped; a session file never has one.
 
     `silent` counts answers of which no line tells tokens or cost.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Said, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult, written
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.messages import roles
 from evalgate.records import dataclass, field
@@ -18,7 +18,7 @@ EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,6})\b")
 
 
 @dataclass(slots=True)
-class Draft:
+class MessageDraft:
     """One message. Claude Code writes a line for each of its blocks, and the same usage on every line."""
 
     role: str
@@ -34,7 +34,7 @@ class Draft:
     told: Any = None
     known: set[str] = field(default_factory=set)
 
-    def said(self, tools: dict[str, str]) -> list[Said]:
+    def said(self, tools: dict[str, str]) -> list[RawMessage]:
         """What it says; `tools` names the tool of each call."""
         content: Any = self.blocks or self.words
         plain = {"role": self.role, "content": content, "model": self.model, "stop_reason": self.reason}
@@ -44,17 +44,17 @@ class Draft:
             said.answers = [self._with_exit_code(answer, tools) for answer in said.answers]
         return found
 
-    def _with_exit_code(self, answer: Answered, tools: dict[str, str]) -> Answered:
+    def _with_exit_code(self, answer: ToolResult, tools: dict[str, str]) -> ToolResult:
         if tools.get(answer.id or "") != SHELL or not isinstance(answer.content, str | None):
             return answer
         return answer._replace(exit_code=_exit_code(answer, self.told))
 
 
 @dataclass(slots=True)
-class Session:
+class ClaudeSession:
     """One session as far as its lines tell it."""
 
-    drafts: list[Draft] = field(default_factory=list)
+    drafts: list[MessageDraft] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
     init: dict[str, Any] = field(default_factory=dict)
     hooks: list[dict[str, Any]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Session:
     api_error: str | None = None
     is_stream: bool = False
     seen: dict[str, Any] = field(default_factory=dict)
-    by_id: dict[tuple[str | None, str], Draft] = field(default_factory=dict)
+    by_id: dict[tuple[str | None, str], MessageDraft] = field(default_factory=dict)
     side_roots: dict[str, str] = field(default_factory=dict)
 
     def add(self, line: dict[str, Any]) -> None:
@@ -119,17 +119,17 @@ class Session:
             self.api_error = None
         self._fill(self._draft(role, owner, message), line, message)
 
-    def _draft(self, role: str, owner: str | None, message: dict[str, Any]) -> Draft:
+    def _draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
         known = text(message.get("id"), "message.id")
         draft = self.by_id.get((owner, known)) if known is not None else None
         if draft is None:
-            draft = Draft(role, owner, known, text(message.get("model"), "message.model"))
+            draft = MessageDraft(role, owner, known, text(message.get("model"), "message.model"))
             self.drafts.append(draft)
             if known is not None:
                 self.by_id[owner, known] = draft
         return draft
 
-    def _fill(self, draft: Draft, line: dict[str, Any], message: dict[str, Any]) -> None:
+    def _fill(self, draft: MessageDraft, line: dict[str, Any], message: dict[str, Any]) -> None:
         content = message.get("content")
         if isinstance(content, list):
             for block in content:
@@ -171,7 +171,7 @@ def _acts(message: dict[str, Any]) -> bool:
     return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
 
 
-def _exit_code(answer: Answered, told: Any) -> int | None:
+def _exit_code(answer: ToolResult, told: Any) -> int | None:
     """A command that failed says so first; one that runs on in the background has no code yet."""
     content = answer.content or ""
     if answer.is_error:

@@ -13,7 +13,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.build.llm_calls import Metered
+    from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
     from evalgate.models.trace.trace import LlmCall, ToolCall
 
 BEGINNERS = ("Task", "Agent")
@@ -24,7 +24,7 @@ DEEPEST = 16  # how far sub-agents begin each other
 class SubAgent:
     """One run of a sub-agent: `parent` is the id of the call that began it, `after` a step before it."""
 
-    story: Metered
+    story: MeteredConversation
     parent: str
     prompt: str | None
     after: int
@@ -32,7 +32,7 @@ class SubAgent:
     turn: int = 0
 
 
-def take_in(main: Metered, agents: Sequence[SubAgent]) -> None:
+def take_in(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
     """Adds the calls of sub-agents to those of the main agent."""
     _anchor(main, agents)
     ordered = sorted(agents, key=lambda agent: agent.anchor)
@@ -49,7 +49,7 @@ def take_in(main: Metered, agents: Sequence[SubAgent]) -> None:
     main.llm_calls = _numbered([call for story in stories for call in story.llm_calls])
 
 
-def _anchor(main: Metered, agents: Sequence[SubAgent]) -> None:
+def _anchor(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
     """Finds the step that began each sub-agent; one that a sub-agent began stays with that one's."""
     begun = {call["id"]: call for call in main.conversation.calls if call["id"] is not None}
     by_prompt = {
@@ -85,7 +85,7 @@ def _move(agent: SubAgent, base: int) -> None:
         made["turn"] = agent.turn
 
 
-def _shift(main: Metered, shifts: list[tuple[int, int]]) -> None:
+def _shift(main: MeteredConversation, shifts: list[tuple[int, int]]) -> None:
     """Later steps of the main agent come after those of the sub-agents that ran before them."""
     made: list[ToolCall | LlmCall] = sorted(
         [*main.conversation.calls, *main.llm_calls], key=lambda one: one["step"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.codex.tokens import total_usage
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import mapping, required_text, text, whole
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
@@ -29,7 +29,7 @@ ABOUT = frozenset({"id", "type", "item_type", "status", "result", "error", "aggr
 class Shown(NamedTuple):
     """Where a call stands that an item showed before."""
 
-    calls: list[Asked]
+    calls: list[ToolRequest]
     place: int
 
     def is_another(self, name: str, given: Any) -> bool:
@@ -55,7 +55,7 @@ class Shown(NamedTuple):
 class Execution:
     """What the events tell, in their order."""
 
-    said: list[Said] = field(default_factory=list)
+    said: list[RawMessage] = field(default_factory=list)
     id: str | None = None
     version: str | None = None
     provider: str | None = "openai"
@@ -108,11 +108,11 @@ class Execution:
     def _speak(self, kind: str, words: str | None) -> None:
         last = self.said[-1] if self.said else None
         if kind == "reasoning":
-            self.said.append(Said("assistant", reasoning=words))
+            self.said.append(RawMessage("assistant", reasoning=words))
         elif last is not None and last.role == "assistant" and last.content is None and not last.calls:
             last.content = words
         else:
-            self.said.append(Said("assistant", words))
+            self.said.append(RawMessage("assistant", words))
 
     def _tool(self, kind: str, item: dict[str, Any], *, is_done: bool) -> None:
         """Started and completed are the same call; what started before others ended was asked with them."""
@@ -122,18 +122,18 @@ class Execution:
         shown = self.asked.get(known)
         if shown is None or shown.is_another(name, given):
             if not self.said or self.said[-1].role != "assistant":
-                self.said.append(Said("assistant"))
+                self.said.append(RawMessage("assistant"))
             calls = self.said[-1].calls
             self.asked[known] = Shown(calls, len(calls))
             self.answered.discard(known)
-            calls.append(Asked(known, name, given))
+            calls.append(ToolRequest(known, name, given))
         else:
             shown.complete(given)
         status = text(item.get("status"), "item.status")
         if is_done and status != OPEN and known not in self.answered:
             self.answered.add(known)
             if not self.said or self.said[-1].role != "tool":
-                self.said.append(Said("tool"))
+                self.said.append(RawMessage("tool"))
             self.said[-1].answers.append(_answer(item, known, name, status))
 
 
@@ -144,7 +144,7 @@ def _arguments(kind: str, item: dict[str, Any]) -> Any:
     return {key: item[key] for key in told if item.get(key) is not None}
 
 
-def _answer(item: dict[str, Any], known: str, name: str, status: str | None) -> Answered:
+def _answer(item: dict[str, Any], known: str, name: str, status: str | None) -> ToolResult:
     code = whole(item.get("exit_code"), "item.exit_code")
     error = mapping(item.get("error"), "item.error")
     has_failed = status in FAILED or bool(error) or bool(code)
@@ -152,7 +152,7 @@ def _answer(item: dict[str, Any], known: str, name: str, status: str | None) -> 
     if name != "command_execution":
         result = mapping(item.get("result"), "item.result")
         content = text(error.get("message"), "item.error.message") if error else _result(result)
-    return Answered(known, name, content, has_failed, code)
+    return ToolResult(known, name, content, has_failed, code)
 
 
 def _result(result: dict[str, Any]) -> Any:

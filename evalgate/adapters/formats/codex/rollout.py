@@ -14,7 +14,7 @@ from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Answered, Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult
 
 INJECTED = (
     "<environment_context>",
@@ -34,7 +34,7 @@ HEAD = 400
 class Rollout:
     """What the lines tell, in their order. A line may be an item by itself."""
 
-    said: list[Said] = field(default_factory=list)
+    said: list[RawMessage] = field(default_factory=list)
     id: str | None = None
     version: str | None = None
     provider: str | None = "openai"
@@ -131,7 +131,7 @@ class Rollout:
         if self.said:
             self._complete(self.said[-1], when)
 
-    def _complete(self, said: Said, when: str | None) -> None:
+    def _complete(self, said: RawMessage, when: str | None) -> None:
         said.timestamp = said.timestamp or when
         if said.calls:
             self.tools[said.calls[-1].id or ""] = said.calls[-1].name
@@ -139,7 +139,7 @@ class Rollout:
             said.answers[-1] = _of_shell(said.answers[-1])
 
 
-def _of_shell(answer: Answered) -> Answered:
+def _of_shell(answer: ToolResult) -> ToolResult:
     """The output of a command with its exit code, which stands in the text or beside it."""
     content = answer.content
     if not isinstance(content, str):
@@ -151,7 +151,7 @@ def _of_shell(answer: Answered) -> Answered:
     return answer._replace(exit_code=code, is_error=answer.is_error or bool(code))
 
 
-def _of_object(answer: Answered, content: str) -> Answered:
+def _of_object(answer: ToolResult, content: str) -> ToolResult:
     try:
         told = decode(content.encode())
     except (TraceError, UnicodeEncodeError):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.read_limits import TraceLimits
-    from evalgate.models.trace.trace import Source, Trace
+    from evalgate.models.trace.trace import Trace, TraceLocation
 
 Identity = tuple[str | None, int | None]
 
@@ -54,7 +54,7 @@ class Reader:
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
     headed: Headed | None = None
-    at_once: Callable[[Any, Source, str], Trace | None] | None = None
+    at_once: Callable[[Any, TraceLocation, str], Trace | None] | None = None
 
     def only_record(self, document: Any) -> Any:
         """The record of a document that holds exactly one; None for every other document."""

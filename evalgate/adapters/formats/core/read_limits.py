@@ -26,7 +26,7 @@ class TraceLimits:
     messages: int = 100_000
 
 
-class Budget:
+class ReadBudget:
     """What is left of a run's total."""
 
     def __init__(self, total: int | None) -> None:

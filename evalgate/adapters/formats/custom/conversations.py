@@ -20,7 +20,14 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.strict_json import shown
 from evalgate.adapters.formats.core.timestamps import moment
 from evalgate.adapters.formats.core.usage.usage_fields import milliseconds
-from evalgate.adapters.formats.custom.expressions import NOTHING, Asked, anything, checked, find, label
+from evalgate.adapters.formats.custom.expressions import (
+    NOTHING,
+    FieldExpression,
+    anything,
+    checked,
+    find,
+    label,
+)
 
 if TYPE_CHECKING:
     from evalgate.measures.jmespath.query import Query
@@ -37,7 +44,7 @@ OUR_ROLES: dict[str, Role] = {
 STATUS = {"ok": "ok", "error": "error", True: "ok", False: "error"}
 
 
-def converse(custom: Custom, run: Asked, value: Any) -> Conversation:
+def converse(custom: Custom, run: FieldExpression, value: Any) -> Conversation:
     """The conversation of a run: its messages, or its input, calls and response where it has none."""
     conversation = Conversation()
     calls = [] if custom.calls is None else _listed_calls(custom, custom.calls, value)
@@ -87,7 +94,7 @@ def _listed_calls(custom: Custom, path: Query, value: Any) -> list[dict[str, Any
 
 def _call(custom: Custom, value: Any, place: str) -> dict[str, Any]:
     """One call in our own words."""
-    asked = Asked(custom.call, value, "tool_calls.", place)
+    asked = FieldExpression(custom.call, value, "tool_calls.", place)
     took, seconds = asked.get("duration_ms", amount), asked.get("duration_seconds", amount)
     return {
         "name": asked.required("name", required_text),
@@ -118,7 +125,7 @@ def _error(value: Any, path: str) -> str | None:
 
 def _add_message(conversation: Conversation, custom: Custom, value: Any, number: int) -> None:
     place = f" of message {number + 1}"
-    asked = Asked(custom.message, value, "message.", place)
+    asked = FieldExpression(custom.message, value, "message.", place)
     role = _role(custom, asked, place)
     content = asked.get("content", words)
     if role == "tool":
@@ -134,7 +141,7 @@ def _add_message(conversation: Conversation, custom: Custom, value: Any, number:
     conversation.messages[-1]["timestamp"] = asked.get("timestamp", moment)
 
 
-def _add_result(conversation: Conversation, asked: Asked, content: str | None) -> None:
+def _add_result(conversation: Conversation, asked: FieldExpression, content: str | None) -> None:
     call_id, tool = asked.get("tool_call_id", identifier), asked.get("tool_name", text)
     _, call = conversation.answer(call_id, tool, content)
     error = asked.get("error", _error)
@@ -142,7 +149,7 @@ def _add_result(conversation: Conversation, asked: Asked, content: str | None) -
         failed(call)
 
 
-def _role(custom: Custom, asked: Asked, place: str) -> Role:
+def _role(custom: Custom, asked: FieldExpression, place: str) -> Role:
     said = asked.required("role", required_text)
     role = custom.roles.get(said) or OUR_ROLES.get(said)
     if role is None:

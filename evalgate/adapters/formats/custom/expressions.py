@@ -17,7 +17,7 @@ Checked = TypeVar("Checked")
 NOTHING = "finds nothing"
 
 
-class Asked:
+class FieldExpression:
     """One value that several expressions look at: a run, a message or a call.
 
     `place` tells where it stands in its run, `group` where its expressions stand in `custom`.

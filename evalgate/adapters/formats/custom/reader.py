@@ -29,7 +29,14 @@ from evalgate.adapters.formats.core.usage.usage_fields import (
     total_tokens,
 )
 from evalgate.adapters.formats.custom.conversations import converse, required_list, words
-from evalgate.adapters.formats.custom.expressions import NOTHING, Asked, anything, checked, find, label
+from evalgate.adapters.formats.custom.expressions import (
+    NOTHING,
+    FieldExpression,
+    anything,
+    checked,
+    find,
+    label,
+)
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Latency, Trace, Usage, unknown_usage
 from evalgate.suite.custom_format import CUSTOM, Custom
@@ -82,7 +89,7 @@ def split(custom: Custom, document: Any) -> Sequence[Any]:
 
 def identify(custom: Custom, record: Any) -> Identity:
     """Scenario id and trial, as far as their expressions find them."""
-    run = Asked(custom.run, record)
+    run = FieldExpression(custom.run, record)
     try:
         return identity(run.get("scenario_id", anything), run.get("trial", anything))
     except TraceError:
@@ -92,7 +99,7 @@ def identify(custom: Custom, record: Any) -> Identity:
 def build(custom: Custom, record: Any) -> Trace:
     """One run; raises TraceError that names the expression and what it found."""
     require_shallow(record)
-    run = Asked(custom.run, record)
+    run = FieldExpression(custom.run, record)
     conversation = converse(custom, run, record)
     if not conversation.messages:
         raise TraceError("`custom` finds neither a message, a call nor a response in this run")
@@ -145,14 +152,14 @@ def _status(value: Any, path: str) -> str:
     return value
 
 
-def _add_end(trace: Trace, run: Asked) -> None:
+def _add_end(trace: Trace, run: FieldExpression) -> None:
     error = run.get("error", words)
     if error:
         trace.status, trace.error = "error", {"type": None, "message": error}
     trace.status = cast("Any", run.get("status", _status)) or trace.status
 
 
-def _add_figures(trace: Trace, run: Asked) -> None:
+def _add_figures(trace: Trace, run: FieldExpression) -> None:
     trace.usage = _usage(run)
     trace.cost, warnings = recorded_cost(run.get("cost_usd", amount), trace.usage, "custom.cost_usd")
     trace.warnings += warnings
@@ -161,7 +168,7 @@ def _add_figures(trace: Trace, run: Asked) -> None:
         trace.evaluations.append(evaluation(name, score, "custom.scores"))
 
 
-def _usage(run: Asked) -> Usage:
+def _usage(run: FieldExpression) -> Usage:
     input_tokens, output_tokens, cached, total = (run.get(name, count) for name in TOKENS)
     usage = unknown_usage()
     usage["input_tokens"], usage["output_tokens"] = input_tokens, output_tokens
@@ -172,7 +179,7 @@ def _usage(run: Asked) -> Usage:
     return usage
 
 
-def _latency(trace: Trace, run: Asked) -> Latency:
+def _latency(trace: Trace, run: FieldExpression) -> Latency:
     """As recorded, else from the start to the end where the suite finds both."""
     took, seconds = run.get("latency_ms", amount), run.get("latency_seconds", amount)
     if took is None and seconds is not None:

@@ -47,18 +47,18 @@ MOST_OFF = 0.01
 
 
 @dataclass(slots=True)
-class Session:
+class ExgenticSession:
     """The steps of one session and its outcome, as far as each was found."""
 
     steps: list[Any] = field(default_factory=list)
     outcome: dict[str, Any] = field(default_factory=dict)
 
 
-def split(documents: list[Any]) -> Sequence[Session]:
+def split(documents: list[Any]) -> Sequence[ExgenticSession]:
     """The sessions of files that belong together, in the order of their first lines."""
-    sessions: dict[str, Session] = {}
+    sessions: dict[str, ExgenticSession] = {}
     for document in documents:
-        session = sessions.setdefault(_key(document), Session())
+        session = sessions.setdefault(_key(document), ExgenticSession())
         if isinstance(document, dict) and "event" not in document:
             session.outcome = document
         else:
@@ -77,7 +77,7 @@ def _key(document: Any) -> str:
     return named if isinstance(named, str) else NO_SESSION
 
 
-def build(session: Session) -> Trace:
+def build(session: ExgenticSession) -> Trace:
     """One session. Costs of steps are running totals."""
     if not session.steps:
         raise TraceError(
@@ -113,7 +113,7 @@ def build(session: Session) -> Trace:
     return trace
 
 
-def identify(session: Session) -> Identity:
+def identify(session: ExgenticSession) -> Identity:
     """The benchmark's task."""
     return identity(_task([*session.steps, session.outcome]), None)
 
@@ -226,7 +226,7 @@ def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> No
         trace.finish_reason = "stop"
 
 
-def _add_cost(trace: Trace, session: Session) -> None:
+def _add_cost(trace: Trace, session: ExgenticSession) -> None:
     """What the outcome says counts, else the last step's running total; 0 is a model without a price."""
     reports = mapping(session.outcome.get("cost_reports"), "cost_reports")
     report = mapping(reports.get("agent"), "cost_reports.agent")

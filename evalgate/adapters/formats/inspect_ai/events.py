@@ -23,7 +23,7 @@ NOT_THE_AGENT = frozenset({"grader", "judge", "scorer", "user"})
 """Roles under which models judge, or play the user."""
 
 
-class ModelCall:
+class InspectModelCall:
     """One request to a model, as far as it was metered; `message_id` is that of its answer."""
 
     def __init__(self, event: dict[str, Any]) -> None:
@@ -46,12 +46,12 @@ class ModelCall:
         self.tools = [mapping(tool, "tools") for tool in listing(event.get("tools"), "tools")]
 
 
-class Events:
+class InspectEvents:
     """What the events of one sample tell. Calls that scorers, judges and simulated users made are apart."""
 
     def __init__(self, events: list[Any]) -> None:
-        self.own: list[ModelCall] = []
-        self.others: list[ModelCall] = []
+        self.own: list[InspectModelCall] = []
+        self.others: list[InspectModelCall] = []
         self.tools: dict[str, dict[str, Any] | None] = {}
         self.ran: list[dict[str, Any]] = []
         self.first: str | None = None
@@ -72,7 +72,7 @@ class Events:
             worked = number(event.get("working_start"), "events.working_start")
             self.worked_seconds = self.worked_seconds if worked is None else worked
         if kind == "model":
-            call = ModelCall(event)
+            call = InspectModelCall(event)
             if call.was_sent and not (call.has_failed and call.usage is None):
                 (self.others if is_scoring or call.role in NOT_THE_AGENT else self.own).append(call)
         elif kind == "tool" and isinstance(event.get("id"), str):

@@ -11,8 +11,8 @@ from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, Member, unpack
 from evalgate.adapters.formats.inspect_ai.event_calls import with_others
-from evalgate.adapters.formats.inspect_ai.events import Events, duration_of
-from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, Told
+from evalgate.adapters.formats.inspect_ai.events import InspectEvents, duration_of
+from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages
 from evalgate.adapters.formats.inspect_ai.scores import recorded_scores
 from evalgate.adapters.formats.inspect_ai.usage import llm_calls, measure
 from evalgate.errors import TraceError
@@ -60,9 +60,9 @@ def build(record: Sample) -> Trace:
     sample = mapping(value, "")
     settings = mapping(mapping(record.log, "").get("eval"), "eval")
     transcript = mapping(sample.get("transcript"), "transcript")  # before 2025 events stood in here
-    events = Events(listing(sample.get("events", transcript.get("events")), "events"))
+    events = InspectEvents(listing(sample.get("events", transcript.get("events")), "events"))
     attachments = Attachments(mapping(sample.get("attachments", transcript.get("content")), "attachments"))
-    told = Told(listing(sample.get("messages"), "messages"), attachments)
+    told = SampleMessages(listing(sample.get("messages"), "messages"), attachments)
     conversation = told.conversation
     trace = Trace(
         text(sample.get("uuid"), "uuid") or "",
@@ -101,7 +101,7 @@ def _describe(
     trace: Trace,
     sample: dict[str, Any],
     settings: dict[str, Any],
-    events: Events,
+    events: InspectEvents,
     attachments: Attachments,
 ) -> None:
     trace.metadata["task"] = text(settings.get("task"), "eval.task")
@@ -117,7 +117,7 @@ def _describe(
             call["started_at"] = time(event.get("timestamp"), "events.timestamp")
 
 
-def _end(trace: Trace, sample: dict[str, Any], told: Told, attachments: Attachments) -> None:
+def _end(trace: Trace, sample: dict[str, Any], told: SampleMessages, attachments: Attachments) -> None:
     output = mapping(sample.get("output"), "output")
     choices = listing(output.get("choices"), "output.choices")
     choice = mapping(choices[0], "output.choices[0]") if choices else {}
@@ -136,7 +136,7 @@ def _end(trace: Trace, sample: dict[str, Any], told: Told, attachments: Attachme
         trace.warnings.append({"code": "incomplete", "message": said, "where": "limit"})
 
 
-def _response(trace: Trace, output: dict[str, Any], told: Told) -> Response:
+def _response(trace: Trace, output: dict[str, Any], told: SampleMessages) -> Response:
     """A solver may hand in another answer than its last message: then that is the response."""
     spoken = [message for message in trace.messages if message["role"] == "assistant"]
     answer = output.get("content")

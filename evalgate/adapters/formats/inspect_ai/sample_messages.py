@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.conversation import Conversation, failed
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, add, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, add, written
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Attachments:
         return found
 
 
-class Told:
+class SampleMessages:
     """The conversation of a sample; `by_id` knows the place of each message that has an id."""
 
     def __init__(self, messages: list[Any], attachments: Attachments) -> None:
@@ -68,7 +68,7 @@ class Told:
             return
         if role not in ROLES:
             raise FieldError("role", "is none of system, user, assistant, tool")
-        spoken = Spoken(Said(ROLES[role], model=text(recorded.get("model"), "model")))
+        spoken = MessageBuilder(RawMessage(ROLES[role], model=text(recorded.get("model"), "model")))
         _speak(spoken, recorded.get("content"))
         before = len(self.conversation.calls)
         broken = _add_calls(spoken, recorded)
@@ -100,7 +100,7 @@ class Told:
             }
 
 
-def _speak(spoken: Spoken, content: Any) -> None:
+def _speak(spoken: MessageBuilder, content: Any) -> None:
     if content is None or isinstance(content, str):
         spoken.text(content)
         return
@@ -119,15 +119,15 @@ def _speak(spoken: Spoken, content: Any) -> None:
             spoken.other(kind)
 
 
-def _run_at_provider(spoken: Spoken, part: dict[str, Any], path: str) -> None:
+def _run_at_provider(spoken: MessageBuilder, part: dict[str, Any], path: str) -> None:
     call_id = text(part.get("id"), f"{path}.id") or None
     name = required_text(part.get("name"), f"{path}.name")
-    spoken.call(Asked(call_id, name, part.get("arguments")))
+    spoken.call(ToolRequest(call_id, name, part.get("arguments")))
     error = text(part.get("error"), f"{path}.error") or None
-    spoken.answer(Answered(call_id, name, error or part.get("result"), error is not None))
+    spoken.answer(ToolResult(call_id, name, error or part.get("result"), error is not None))
 
 
-def _add_calls(spoken: Spoken, recorded: dict[str, Any]) -> dict[str | None, str]:
+def _add_calls(spoken: MessageBuilder, recorded: dict[str, Any]) -> dict[str | None, str]:
     """The calls beside the content; why arguments could not be read, by the id of their call."""
     broken: dict[str | None, str] = {}
     for number, value in enumerate(listing(recorded.get("tool_calls"), "tool_calls")):
@@ -138,7 +138,7 @@ def _add_calls(spoken: Spoken, recorded: dict[str, Any]) -> dict[str | None, str
         given = call.get("arguments")
         if given is not None and not isinstance(given, str | dict):
             raise FieldError(f"{path}.arguments", "is neither an object nor text")
-        spoken.call(Asked(call_id, name, given))
+        spoken.call(ToolRequest(call_id, name, given))
         problem = text(call.get("parse_error"), f"{path}.parse_error")
         if problem:
             broken[call_id] = problem

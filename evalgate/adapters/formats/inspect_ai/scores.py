@@ -8,18 +8,18 @@ from evalgate.adapters.formats.core.fields import mapping, number, required_text
 from evalgate.adapters.formats.core.strict_json import shown
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Evaluation
+    from evalgate.models.trace.trace import TraceScore
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partially correct, incorrect, no answer: the numbers that Inspect's own metrics give them."""
 
 
-def recorded_scores(sample: dict[str, Any]) -> list[Evaluation]:
+def recorded_scores(sample: dict[str, Any]) -> list[TraceScore]:
     """One for each scorer, one for each key of a scorer that gives several."""
     scores = mapping(sample.get("scores"), "scores")
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
-    found: list[Evaluation] = []
+    found: list[TraceScore] = []
     for name, value in scores.items():
         path = f"scores.{shown(name)}"
         score = mapping(value, path)
@@ -37,7 +37,7 @@ def _grades(name: str, value: Any) -> list[tuple[str, Any]]:
     return [(name, value)]
 
 
-def _evaluation(name: str, grade: Any, explanation: str | None, path: str) -> Evaluation:
+def _evaluation(name: str, grade: Any, explanation: str | None, path: str) -> TraceScore:
     label = grade if isinstance(grade, str) else None
     if isinstance(grade, bool):
         grade = float(grade)

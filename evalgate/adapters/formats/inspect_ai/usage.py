@@ -18,19 +18,19 @@ from evalgate.adapters.formats.inspect_ai.events import cost_of, usage_of
 from evalgate.models.trace.trace import unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.inspect_ai.events import Events, ModelCall
-    from evalgate.adapters.formats.inspect_ai.sample_messages import Told
+    from evalgate.adapters.formats.inspect_ai.events import InspectEvents, InspectModelCall
+    from evalgate.adapters.formats.inspect_ai.sample_messages import SampleMessages
     from evalgate.models.trace.trace import LlmCall, Trace, Usage
 
 SLACK_SECONDS = 1.0
 
 
-def llm_calls(events: Events, told: Told) -> list[LlmCall]:
+def llm_calls(events: InspectEvents, told: SampleMessages) -> list[LlmCall]:
     """The agent's own requests to models."""
     return [_llm_call(number, call, told) for number, call in enumerate(events.own)]
 
 
-def _llm_call(number: int, call: ModelCall, told: Told) -> LlmCall:
+def _llm_call(number: int, call: InspectModelCall, told: SampleMessages) -> LlmCall:
     provider, model = provider_and_model(call.model)
     last = told.conversation.messages[-1]["turn"] if told.conversation.messages else 0
     unplaced = (last, min(number + 1, told.conversation.step))
@@ -49,7 +49,7 @@ def _llm_call(number: int, call: ModelCall, told: Told) -> LlmCall:
     }
 
 
-def measure(trace: Trace, sample: dict[str, Any], events: Events, model: str | None) -> None:
+def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: str | None) -> None:
     """Fills in what the sample and its events tell of tokens, cost and time."""
     by_model = mapping(sample.get("model_usage"), "model_usage")
     usage, usd = _recorded(by_model, model, is_alone=bool(events.own))
@@ -83,7 +83,7 @@ def _recorded(by_model: dict[str, Any], model: str | None, *, is_alone: bool) ->
     return total, sum(known) if known and len(known) == len(costs) else None
 
 
-def _clock(trace: Trace, sample: dict[str, Any], events: Events) -> None:
+def _clock(trace: Trace, sample: dict[str, Any], events: InspectEvents) -> None:
     """The time that the agent worked, without waiting for its turn and without the scoring after it."""
     working = amount(sample.get("working_time"), "working_time")
     worked = events.worked_seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import Metered
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.build.side_fields import identify_beside
 from evalgate.adapters.formats.core.chat_shapes import conversations
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
@@ -30,7 +30,7 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
     key = "messages" if beside.get("messages") is not None else "output"
-    story = Metered()
+    story = MeteredConversation()
     for number, value in enumerate(listing(beside.get(key), key)):
         try:
             _say(story, mapping(value, ""))
@@ -39,7 +39,7 @@ def build(record: Any) -> Trace:
     return story.trace(beside, "langchain")
 
 
-def _say(story: Metered, message: dict[str, Any]) -> None:
+def _say(story: MeteredConversation, message: dict[str, Any]) -> None:
     is_own = langchain.is_shape(message)
     said = langchain.read_message(message) if is_own else roles.read_message(message)
     story.say(said)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import amount, count, mapping, required_text, text
 from evalgate.adapters.formats.core.python_literals import unwrapped
-from evalgate.adapters.formats.core.usage.provider_response import Answer, provider_answer
+from evalgate.adapters.formats.core.usage.provider_response import ProviderResponse, read_provider_response
 from evalgate.adapters.formats.messages.payload import carried, exchanged
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.dialects.genai import definitions
@@ -16,7 +16,7 @@ from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Answered
+    from evalgate.adapters.formats.core.build.raw_message import ToolResult
 
 KINDS: dict[str, SpanKind] = {
     "GENERATION": "inference",
@@ -67,7 +67,7 @@ def facts_of(span: Span) -> Facts:
         facts.kind = "tool"
     _add_messages(facts, row, outputs)
     if facts.kind == "inference":
-        answer = provider_answer(outputs)
+        answer = read_provider_response(outputs)
         named = row.get("model") or row.get("providedModelName")
         facts.model = answer.model or facts.model or text(named, "model")
         facts.response_id = answer.id or facts.response_id
@@ -140,7 +140,7 @@ def _is_definition(message: Any) -> bool:
     return isinstance(content, dict) and content.get("type") == "function" and "tool_call_id" not in message
 
 
-def _add_figures(facts: Facts, row: dict[str, Any], told: dict[str, Any], answer: Answer) -> None:
+def _add_figures(facts: Facts, row: dict[str, Any], told: dict[str, Any], answer: ProviderResponse) -> None:
     """Tokens as the provider told them, else as the platform keeps them; never those it made itself."""
     kept = _usage(row)
     provided = _dict(row.get("providedCostDetails")).get("total")
@@ -222,7 +222,7 @@ def _add_tool(facts: Facts, span: Span, outputs: Any) -> None:
         facts.result = outputs if isinstance(outputs, str) else row.get("output")
 
 
-def _answer_of_tool(outputs: Any, name: str | None) -> Answered | None:
+def _answer_of_tool(outputs: Any, name: str | None) -> ToolResult | None:
     """A tool's message as the whole output, of the tool of that name."""
     said = carried(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
     if not said or len(said) != 1 or len(said[0].answers) != 1:

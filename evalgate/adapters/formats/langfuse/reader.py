@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.formats.spans.span import Span
-    from evalgate.models.trace.trace import Evaluation, Trace
+    from evalgate.models.trace.trace import Trace, TraceScore
 
 RECORDERS_OWN = frozenset({"attributes", "resourceAttributes", "scope"})
 TOLD_BY_ROWS = {"name": "traceName", "sessionId": "sessionId", "tags": "tags"}
@@ -112,7 +112,7 @@ def _metadata(head: dict[str, Any]) -> dict[str, Any]:
     return written_by_people(found)
 
 
-def _scores(head: dict[str, Any]) -> list[Evaluation]:
+def _scores(head: dict[str, Any]) -> list[TraceScore]:
     """Scores of the whole trace and of its parts; a category has a label and no number."""
     found = []
     for number, told in enumerate(listing(head.get("scores"), "trace.scores")):

@@ -15,7 +15,7 @@ from evalgate.adapters.formats.spans.assemble import build as assembled
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.trace.trace import Evaluation, Trace
+    from evalgate.models.trace.trace import Trace, TraceScore
 
 EXAMPLE_KEY = "reference_example_id"
 THREAD_KEYS = ("thread_id", "conversation_id", "session_id")
@@ -125,9 +125,9 @@ def _metadata(root: dict[str, Any]) -> dict[str, Any]:
     return mapping(mapping(root.get("extra"), "extra").get("metadata"), "extra.metadata")
 
 
-def _feedback(root: dict[str, Any]) -> list[Evaluation]:
+def _feedback(root: dict[str, Any]) -> list[TraceScore]:
     """What people and evaluators said of the run: one by one, or their average by name."""
-    found: list[Evaluation] = []
+    found: list[TraceScore] = []
     for item, told in enumerate(listing(root.get("feedback"), "feedback")):
         path = f"feedback[{item}]"
         one = mapping(told, path)

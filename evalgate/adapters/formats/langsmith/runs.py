@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, amount, mapping, required_text, text
 from evalgate.adapters.formats.core.python_literals import unwrapped
-from evalgate.adapters.formats.core.usage.provider_response import Answer, langchain_usage, provider_answer
+from evalgate.adapters.formats.core.usage.provider_response import (
+    ProviderResponse,
+    langchain_usage,
+    read_provider_response,
+)
 from evalgate.adapters.formats.messages.payload import carried, exchanged
 from evalgate.adapters.formats.spans.encodings.values import moment
 from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
@@ -65,7 +69,7 @@ def _add_answer(facts: Facts, run: dict[str, Any]) -> None:
         mapping(extra.get(key), f"extra.{key}") for key in ("metadata", "invocation_params")
     )
     outputs = run.get("outputs")
-    answer = provider_answer(outputs)
+    answer = read_provider_response(outputs)
     inner = _generated(outputs)
     asked = next((value for value in (metadata.get("ls_model_name"), settings.get("model")) if value), None)
     facts.provider = _word(metadata.get("ls_provider"))
@@ -77,7 +81,7 @@ def _add_answer(facts: Facts, run: dict[str, Any]) -> None:
         facts.usage, facts.is_metered = _recorded_usage(run), False
 
 
-def _generated(outputs: Any) -> Answer:
+def _generated(outputs: Any) -> ProviderResponse:
     """The same of what LangChain makes of an answer: a message, alone or as the first generation."""
     value = outputs.get("output", outputs) if isinstance(outputs, dict) else None
     listed = value.get("generations") if isinstance(value, dict) else None
@@ -91,7 +95,7 @@ def _generated(outputs: Any) -> Answer:
     message = _dict(message.get("kwargs", message.get("data", message)))
     told = _dict(message.get("response_metadata"))
     usage = _dict(message.get("usage_metadata"))
-    return Answer(
+    return ProviderResponse(
         _word(told.get("id", message.get("id"))) if told else None,
         _word(told.get("model_name", told.get("model"))),
         _langchain(usage),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, add
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, add
 from evalgate.adapters.formats.core.build.run_end import missing_results
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -37,14 +37,14 @@ ANSWERED_BY = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 
 
 @dataclass(slots=True)
-class Session:
+class ManagedSession:
     """What is known while the events are gone through."""
 
     conversation: Conversation = field(default_factory=Conversation)
     llm_calls: list[LlmCall] = field(default_factory=list)
     started: dict[str, str | None] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    speaking: Said | None = None
+    speaking: RawMessage | None = None
     model: str | None = None
     first: str | None = None
     last: str | None = None
@@ -57,10 +57,10 @@ class Session:
             add(self.conversation, self.speaking)
         self.speaking = None
 
-    def assistant(self, event: dict[str, Any]) -> Said:
+    def assistant(self, event: dict[str, Any]) -> RawMessage:
         """The response of the model that the event belongs to."""
         if self.speaking is None:
-            self.speaking = Said("assistant", model=self.model, timestamp=_moment(event))
+            self.speaking = RawMessage("assistant", model=self.model, timestamp=_moment(event))
         return self.speaking
 
 
@@ -84,7 +84,9 @@ def build(record: Any) -> Trace:
     events = [found for found in map(session_event, record) if found is not None]
     head = next((event for event in events if event["type"] == "session"), {})
     agent = mapping(head.get("agent"), "agent")
-    session = Session(model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id"))
+    session = ManagedSession(
+        model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id")
+    )
     for number, event in enumerate(events):
         try:
             _go_through(session, event)
@@ -106,7 +108,7 @@ def identify(record: Any) -> Identity:
     return None, None
 
 
-def _go_through(session: Session, event: dict[str, Any]) -> None:
+def _go_through(session: ManagedSession, event: dict[str, Any]) -> None:
     handle = HANDLERS.get(event["type"], _tool_use if event["type"].endswith("_tool_use") else None)
     if event["type"] != "session":
         moment = _moment(event)
@@ -116,41 +118,41 @@ def _go_through(session: Session, event: dict[str, Any]) -> None:
         handle(session, event)
 
 
-def _user_message(session: Session, event: dict[str, Any]) -> None:
+def _user_message(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     content, parts = read_content(event.get("content"), "content")
-    add(session.conversation, Said("user", content, timestamp=_moment(event), parts=parts))
+    add(session.conversation, RawMessage("user", content, timestamp=_moment(event), parts=parts))
 
 
-def _agent_message(session: Session, event: dict[str, Any]) -> None:
+def _agent_message(session: ManagedSession, event: dict[str, Any]) -> None:
     content, parts = read_content(event.get("content"), "content")
     said = session.assistant(event)
     said.content = content if said.content is None else f"{said.content}\n{content or ''}"
     said.parts = [*(said.parts or []), *parts] if parts else said.parts
 
 
-def _tool_use(session: Session, event: dict[str, Any]) -> None:
+def _tool_use(session: ManagedSession, event: dict[str, Any]) -> None:
     called = required_text(event.get("id"), "id")
     name = required_text(event.get("name"), "name")
     session.names[called] = name
-    session.assistant(event).calls.append(Asked(called, name, mapping(event.get("input"), "input")))
+    session.assistant(event).calls.append(ToolRequest(called, name, mapping(event.get("input"), "input")))
 
 
-def _tool_result(session: Session, event: dict[str, Any]) -> None:
+def _tool_result(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     called = next((text(event[key], key) for key in ANSWERED_BY if event.get(key) is not None), None)
     content = _result(event.get("content"))
     is_error = flag(event.get("is_error"), "is_error") or False
-    answered = Answered(called, session.names.get(called or ""), content, is_error)
-    add(session.conversation, Said("tool", answers=[answered], timestamp=_moment(event)))
+    answered = ToolResult(called, session.names.get(called or ""), content, is_error)
+    add(session.conversation, RawMessage("tool", answers=[answered], timestamp=_moment(event)))
 
 
-def _request_start(session: Session, event: dict[str, Any]) -> None:
+def _request_start(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     session.started[str(event.get("id"))] = _moment(event)
 
 
-def _request_end(session: Session, event: dict[str, Any]) -> None:
+def _request_end(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     conversation = session.conversation
     began = session.started.get(str(event.get("model_request_start_id")))
@@ -170,25 +172,25 @@ def _request_end(session: Session, event: dict[str, Any]) -> None:
     )
 
 
-def _idle(session: Session, event: dict[str, Any]) -> None:
+def _idle(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     reason = mapping(event.get("stop_reason"), "stop_reason")
     session.stop = text(reason.get("type"), "stop_reason.type")
 
 
-def _running(session: Session, event: dict[str, Any]) -> None:
+def _running(session: ManagedSession, event: dict[str, Any]) -> None:
     del event
     session.stop = None
 
 
-def _failed(session: Session, event: dict[str, Any]) -> None:
+def _failed(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     told = mapping(event.get("error"), "error")
     session.error = {"type": text(told.get("type"), "error.type") or event["type"].partition(".")[2]}
     session.error["message"] = text(told.get("message"), "error.message")
 
 
-HANDLERS: dict[str, Callable[[Session, dict[str, Any]], None]] = {
+HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
     "user.message": _user_message,
     "user.custom_tool_result": _tool_result,
     "agent.message": _agent_message,
@@ -235,7 +237,7 @@ def _usage(value: Any) -> Usage:
     return usage
 
 
-def _trace(session: Session) -> Trace:
+def _trace(session: ManagedSession) -> Trace:
     conversation = session.conversation
     usage, about_usage = sum_of_calls(session.llm_calls)
     trace = Trace(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked
+from evalgate.adapters.formats.core.build.raw_message import ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, flag, mapping, required_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.adapters.formats.messages.message_builder import Spoken
+    from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 
 ERROR_OPEN, ERROR_CLOSE = "<tool_use_error>", "</tool_use_error>"
 TEXT_BLOCKS = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
@@ -38,7 +38,7 @@ DATA_BLOCKS = frozenset(
 ERROR_OUTPUTS = frozenset({"error-text", "error-json", "execution-denied"})
 
 
-def read_blocks(spoken: Spoken, blocks: list[Any], path: str) -> None:
+def read_blocks(spoken: MessageBuilder, blocks: list[Any], path: str) -> None:
     """Every block in order; raises FieldError naming the block that is not as it should be."""
     for number, block in enumerate(blocks):
         try:
@@ -47,7 +47,7 @@ def read_blocks(spoken: Spoken, blocks: list[Any], path: str) -> None:
             raise error.under(f"{path}[{number}]") from None
 
 
-def add_block(spoken: Spoken, value: Any) -> None:
+def add_block(spoken: MessageBuilder, value: Any) -> None:
     """One block; of a kind that nobody knows the kind is kept, unless it names a tool and its arguments."""
     if type(value) is str:
         spoken.pause()
@@ -82,10 +82,10 @@ def calls_a_tool(block: dict[str, Any]) -> bool:
     return type(name) is str and bool(name) and type(first_of(block, ARGUMENT_KEYS)) in (dict, str)
 
 
-def asked(block: dict[str, Any]) -> Asked:
+def asked(block: dict[str, Any]) -> ToolRequest:
     """A tool call; its arguments as recorded."""
     name = required_text(first_of(block, CALL_NAME_KEYS), "name")
-    return Asked(
+    return ToolRequest(
         text(first_of(block, CALL_ID_KEYS), "id") or None, name, arguments(first_of(block, ARGUMENT_KEYS))
     )
 
@@ -97,7 +97,7 @@ def arguments(value: Any, path: str = "arguments") -> Any:
     return value
 
 
-def answered(block: dict[str, Any]) -> Answered:
+def answered(block: dict[str, Any]) -> ToolResult:
     """A tool's result: what is text becomes text; of pictures and encrypted content no data is kept."""
     call_id = text(first_of(block, RESULT_ID_KEYS), "tool_use_id") or None
     name = text(block.get("toolName"), "toolName")
@@ -105,7 +105,7 @@ def answered(block: dict[str, Any]) -> Answered:
     has_failed = has_failed or block.get("type") == "tool-error" or block.get("status") == "error"
     for key in ("is_error", "isError"):
         has_failed = bool(flag(block.get(key), key)) or has_failed
-    return Answered(call_id, name, content, has_failed)
+    return ToolResult(call_id, name, content, has_failed)
 
 
 def result(value: Any) -> tuple[Any, bool]:
@@ -170,11 +170,11 @@ def _is_data(kind: Any) -> bool:
     return type(kind) is str and kind in DATA_BLOCKS
 
 
-def _text(spoken: Spoken, block: dict[str, Any]) -> None:
+def _text(spoken: MessageBuilder, block: dict[str, Any]) -> None:
     spoken.text(text(first_of(block, TEXT_KEYS), "text"))
 
 
-def _thought(spoken: Spoken, block: dict[str, Any]) -> None:
+def _thought(spoken: MessageBuilder, block: dict[str, Any]) -> None:
     found = first_of(block, THOUGHT_KEYS)
     if type(found) is dict:
         found = found.get("text")
@@ -189,11 +189,11 @@ def joined(blocks: list[Any]) -> str | None:
     return "\n".join(words) if words else None
 
 
-def _call(spoken: Spoken, block: dict[str, Any]) -> None:
+def _call(spoken: MessageBuilder, block: dict[str, Any]) -> None:
     spoken.call(asked(block))
 
 
-HANDLERS: dict[str, Callable[[Spoken, dict[str, Any]], None]] = {
+HANDLERS: dict[str, Callable[[MessageBuilder, dict[str, Any]], None]] = {
     **dict.fromkeys(TEXT_BLOCKS, _text),
     **dict.fromkeys(THOUGHT_BLOCKS, _thought),
     **dict.fromkeys(CALL_BLOCKS, _call),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import arguments
-from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.message_lists import do_each, read_each
 from evalgate.adapters.formats.messages.roles import ROLES
 
@@ -34,12 +34,12 @@ def is_shape(value: Any) -> bool:
     return all(_is_part(part) for part in value["parts"]) and (role is not None or bool(value["parts"]))
 
 
-def read(value: Any) -> list[Said]:
+def read(value: Any) -> list[RawMessage]:
     """One content or a list of them; raises FieldError."""
     return read_each(value, read_content)
 
 
-def read_content(recorded: dict[str, Any]) -> list[Said]:
+def read_content(recorded: dict[str, Any]) -> list[RawMessage]:
     """One content, as several messages where code ran within it."""
     parts = [_spelled(part) if type(part) is dict else part for part in _parts(recorded)]
     role = text(recorded.get("role"), "role")
@@ -47,7 +47,7 @@ def read_content(recorded: dict[str, Any]) -> list[Said]:
         role = "model" if any("function_call" in part for part in parts if type(part) is dict) else "user"
     if role not in ROLES:
         raise FieldError("role", "is none of user, model, system, tool")
-    spoken = Spoken(Said(ROLES[role]))
+    spoken = MessageBuilder(RawMessage(ROLES[role]))
     do_each(parts, "parts", lambda part: _add(spoken, part))
     return spoken.messages()
 
@@ -65,27 +65,27 @@ def _spelled(part: dict[str, Any]) -> dict[str, Any]:
     return {SPELLINGS.get(key, key): inner for key, inner in part.items() if inner is not None}
 
 
-def _add(spoken: Spoken, part: dict[str, Any]) -> None:
+def _add(spoken: MessageBuilder, part: dict[str, Any]) -> None:
     if "function_response" in part:
         spoken.answer(_response(mapping(part["function_response"], "function_response")))
     elif "code_execution_result" in part:
         found = mapping(part["code_execution_result"], "code_execution_result")
         outcome = found.get("outcome")
         has_failed = type(outcome) is str and not outcome.endswith("OK")
-        spoken.answer(Answered(None, CODE_TOOL, text(found.get("output"), "output"), has_failed))
+        spoken.answer(ToolResult(None, CODE_TOOL, text(found.get("output"), "output"), has_failed))
     else:
         spoken.pause()
         _add_spoken(spoken, part)
 
 
-def _add_spoken(spoken: Spoken, part: dict[str, Any]) -> None:
+def _add_spoken(spoken: MessageBuilder, part: dict[str, Any]) -> None:
     if "function_call" in part:
         call = mapping(part["function_call"], "function_call")
         name = required_text(call.get("name"), "function_call.name")
         given = arguments(call.get("args"), "function_call.args")
-        spoken.call(Asked(text(call.get("id"), "function_call.id") or None, name, given))
+        spoken.call(ToolRequest(text(call.get("id"), "function_call.id") or None, name, given))
     elif "executable_code" in part:
-        spoken.call(Asked(None, CODE_TOOL, mapping(part["executable_code"], "executable_code")))
+        spoken.call(ToolRequest(None, CODE_TOOL, mapping(part["executable_code"], "executable_code")))
     elif "text" in part:
         words = text(part["text"], "text")
         (spoken.thought if flag(part.get("thought"), "thought") else spoken.text)(words)
@@ -93,8 +93,8 @@ def _add_spoken(spoken: Spoken, part: dict[str, Any]) -> None:
         spoken.other("inline_data" if "inline_data" in part else "file_data")
 
 
-def _response(found: dict[str, Any]) -> Answered:
+def _response(found: dict[str, Any]) -> ToolResult:
     name = text(found.get("name"), "function_response.name") or None
     answer = found.get("response")
     has_failed = type(answer) is dict and bool(answer.get("error")) and not {"result", "output"} & set(answer)
-    return Answered(text(found.get("id"), "function_response.id") or None, name, answer, has_failed)
+    return ToolResult(text(found.get("id"), "function_response.id") or None, name, answer, has_failed)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, written
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import calls_a_tool, result
-from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.python_calls import call_in
 from evalgate.adapters.formats.messages.roles import ROLES
 
@@ -28,10 +28,10 @@ def is_shape(value: Any) -> bool:
     return type(parts) is list and bool(parts) and all(_is_part(part) for part in parts)
 
 
-def read(value: Any) -> list[Said]:
+def read(value: Any) -> list[RawMessage]:
     """One message or a list of them; raises FieldError."""
     messages = value if type(value) is list else [value]
-    said: list[Said] = []
+    said: list[RawMessage] = []
     for number, message in enumerate(messages):
         try:
             said += read_message(mapping(message, ""))
@@ -40,11 +40,11 @@ def read(value: Any) -> list[Said]:
     return said
 
 
-def read_message(recorded: dict[str, Any], unknown: Role = "assistant") -> list[Said]:
+def read_message(recorded: dict[str, Any], unknown: Role = "assistant") -> list[RawMessage]:
     """One message, as several where tools answered within it; a role nobody knows is `unknown`."""
     role = ROLES.get(required_text(recorded.get("role"), "role"), unknown)
     reason = text(recorded.get("finish_reason"), "finish_reason")
-    spoken = Spoken(Said(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
+    spoken = MessageBuilder(RawMessage(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
     for number, part in enumerate(listing(recorded.get("parts"), "parts")):
         try:
             _add(spoken, mapping(part, ""))
@@ -75,7 +75,7 @@ def _is_part(part: Any) -> bool:
     return kind in ANSWERS or kind in {"blob", "file", "uri", "generic"} or "content" in part
 
 
-def _add(spoken: Spoken, part: dict[str, Any]) -> None:
+def _add(spoken: MessageBuilder, part: dict[str, Any]) -> None:
     kind = required_text(part.get("type"), "type")
     if kind in ANSWERS:
         spoken.answer(_answered(part, kind))
@@ -96,20 +96,20 @@ def _add(spoken: Spoken, part: dict[str, Any]) -> None:
         spoken.other(kind)
 
 
-def _asked(part: dict[str, Any], kind: str) -> Asked:
+def _asked(part: dict[str, Any], kind: str) -> ToolRequest:
     given = part.get("arguments")
     if given is None and kind == "server_tool_call":
         told = mapping(part.get(kind), kind)
         given = {key: value for key, value in told.items() if key != "type"}
-    return Asked(_identity(part), required_text(part.get("name"), "name"), given)
+    return ToolRequest(_identity(part), required_text(part.get("name"), "name"), given)
 
 
-def _answered(part: dict[str, Any], kind: str) -> Answered:
+def _answered(part: dict[str, Any], kind: str) -> ToolResult:
     """The schema says `response`, its own example `result`."""
     told = next((part[key] for key in ("response", "result", kind) if part.get(key) is not None), None)
     content, has_failed = result(told)
     name = text(part.get("name"), "name") or None
-    return Answered(_identity(part), name, content, has_failed)
+    return ToolResult(_identity(part), name, content, has_failed)
 
 
 def _identity(part: dict[str, Any]) -> str | None:

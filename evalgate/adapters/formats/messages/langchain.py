@@ -9,7 +9,7 @@ from evalgate.adapters.formats.messages.message_lists import read_each
 from evalgate.adapters.formats.messages.roles import ROLES, read_as
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
     from evalgate.models.trace.trace import Role
 
 TYPES: dict[str, Role] = {
@@ -37,7 +37,7 @@ def is_shape(value: Any) -> bool:
     return type(value) is dict and _role_and_body(value) is not None
 
 
-def read(value: Any) -> list[Said]:
+def read(value: Any) -> list[RawMessage]:
     """One message or a list of them; raises FieldError."""
     return read_each(value, read_message)
 
@@ -48,7 +48,7 @@ def body_of(value: Any) -> dict[str, Any]:
     return {} if found is None else found[1]
 
 
-def read_message(recorded: dict[str, Any]) -> list[Said]:
+def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One message, whichever way it is wrapped."""
     found = _role_and_body(recorded)
     if found is None:

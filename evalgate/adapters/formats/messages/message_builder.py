@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Said
-from evalgate.adapters.formats.messages.seen_calls import ToldCalls
+from evalgate.adapters.formats.core.build.raw_message import RawMessage
+from evalgate.adapters.formats.messages.seen_calls import SeenCalls
 from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.build.raw_message import Answered, Asked
+    from evalgate.adapters.formats.core.build.raw_message import ToolRequest, ToolResult
 
 
-class Spoken:
+class MessageBuilder:
     """Gathers the blocks of one message in their order.
 
     A message may hold a call and its answer (tools that run at the provider, parts of a user interface):
     the answer then stands between what came before and what comes after it. `like` says who spoke.
     """
 
-    def __init__(self, like: Said) -> None:
+    def __init__(self, like: RawMessage) -> None:
         self._like = like
-        self._done: list[Said] = []
+        self._done: list[RawMessage] = []
         self._renew()
 
     def text(self, words: str | None) -> None:
@@ -42,23 +42,23 @@ class Spoken:
         self._parts.append({"type": kind})
         self._has_other = True
 
-    def call(self, asked: Asked) -> None:
+    def call(self, asked: ToolRequest) -> None:
         """A tool call."""
         self._said.calls.append(asked)
 
-    def also(self, calls: Sequence[Asked]) -> None:
+    def also(self, calls: Sequence[ToolRequest]) -> None:
         """Tool calls from a second list of the same message: those told already do not count again."""
         before = [said for said in (*self._done, self._said) if said.calls]
         if not before and len({asked.id for asked in calls}) == len(calls):
             self._said.calls += calls
             return
-        told = ToldCalls(before)
+        told = SeenCalls(before)
         for asked in calls:
             if not told.has(asked):
                 self.call(asked)
                 told.add(self._said, len(self._said.calls) - 1)
 
-    def answer(self, answered: Answered) -> None:
+    def answer(self, answered: ToolResult) -> None:
         """A tool's result, of a call in this message or in an earlier one."""
         (self._after if self._said.calls else self._said.answers).append(answered)
 
@@ -68,7 +68,7 @@ class Spoken:
             self._finish()
             self._renew()
 
-    def messages(self) -> list[Said]:
+    def messages(self) -> list[RawMessage]:
         """The message as one or several; never none. Why it ended stands with the last."""
         if self._is_spoken() or not self._done:
             self._finish()
@@ -86,7 +86,7 @@ class Spoken:
         self._thoughts: list[str] = []
         self._parts: list[dict[str, Any]] = []
         self._has_other = False
-        self._after: list[Answered] = []
+        self._after: list[ToolResult] = []
 
     def _finish(self) -> None:
         said = self._said
@@ -95,4 +95,6 @@ class Spoken:
         said.parts = self._parts if self._has_other else None
         self._done.append(said)
         if self._after:
-            self._done.append(Said("tool", answers=self._after, agent=said.agent, timestamp=said.timestamp))
+            self._done.append(
+                RawMessage("tool", answers=self._after, agent=said.agent, timestamp=said.timestamp)
+            )

@@ -9,12 +9,12 @@ from evalgate.adapters.formats.core.fields import FieldError, mapping
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
 
 
-def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[Said]]) -> list[Said]:
+def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[RawMessage]]) -> list[RawMessage]:
     """Everything said in a list of messages, or in one."""
-    said: list[Said] = []
+    said: list[RawMessage] = []
     for number, message in enumerate(value if type(value) is list else [value]):
         try:
             said += read_one(mapping(message, ""))

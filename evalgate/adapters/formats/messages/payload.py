@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.python_literals import object_fields, unwrapped
 from evalgate.adapters.formats.messages.sniff_messages import said_of
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WRAPPERS = ("messages", "input", "new_message", "prompt", "question", "args", "output", "raw")
 
 
-def carried(value: Any, speaker: Role) -> list[Said] | None:
+def carried(value: Any, speaker: Role) -> list[RawMessage] | None:
     """The messages in a value that a platform kept as JSON, JSON text or Python text; None if it holds none.
 
     Bare text is the word of `speaker`: of the user where it was given, of the assistant where it was the
@@ -27,7 +27,7 @@ def carried(value: Any, speaker: Role) -> list[Said] | None:
     return said and _with_calls(said)
 
 
-def exchanged(given: Any, gave: Any) -> tuple[list[Said] | None, list[Said] | None]:
+def exchanged(given: Any, gave: Any) -> tuple[list[RawMessage] | None, list[RawMessage] | None]:
     """What a span was given and what it gave.
 
     A graph gives its whole state, with what it was given: then its output alone is told.
@@ -39,13 +39,13 @@ def exchanged(given: Any, gave: Any) -> tuple[list[Said] | None, list[Said] | No
     return said, answered
 
 
-def _spoken(text: str, speaker: Role) -> list[Said] | None:
+def _spoken(text: str, speaker: Role) -> list[RawMessage] | None:
     if text.startswith("role="):
         return _from_python([text])
-    return [Said(speaker, text)] if text.strip() else None
+    return [RawMessage(speaker, text)] if text.strip() else None
 
 
-def _from_python(value: Any) -> list[Said] | None:
+def _from_python(value: Any) -> list[RawMessage] | None:
     """Messages that were turned into text one by one, as Python shows its objects."""
     listed = value.get("messages") if type(value) is dict else value
     if type(listed) is not list or not listed:
@@ -66,7 +66,7 @@ def _message(fields: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _asked(value: Any) -> list[Said] | None:
+def _asked(value: Any) -> list[RawMessage] | None:
     """Tool calls alone, without the message around them."""
     if type(value) is not list or not value:
         return None
@@ -76,13 +76,13 @@ def _asked(value: Any) -> list[Said] | None:
         called = call.get("toolCallId") if type(call) is dict else None
         if type(name) is not str or not name or not (called is None or type(called) is str):
             return None
-        calls.append(Asked(called, name, call.get("input", call.get("args"))))
-    return [Said("assistant", calls=calls)]
+        calls.append(ToolRequest(called, name, call.get("input", call.get("args"))))
+    return [RawMessage("assistant", calls=calls)]
 
 
-def _with_calls(said: list[Said]) -> list[Said]:
+def _with_calls(said: list[RawMessage]) -> list[RawMessage]:
     """Some frameworks record a tool call as the text of a message, whatever role they give it."""
-    found: list[Said] = []
+    found: list[RawMessage] = []
     for message in said:
         calls = _calls_in(message)
         if not calls:
@@ -90,11 +90,11 @@ def _with_calls(said: list[Said]) -> list[Said]:
         elif found and found[-1].role == "assistant" and found[-1].calls and not found[-1].content:
             found[-1].calls += calls
         else:
-            found.append(Said("assistant", calls=calls))
+            found.append(RawMessage("assistant", calls=calls))
     return found
 
 
-def _calls_in(message: Said) -> list[Asked]:
+def _calls_in(message: RawMessage) -> list[ToolRequest]:
     """The calls that are all of a message, as text or as they are."""
     only = message.answers[0].content if len(message.answers) == 1 else message.content
     if type(only) is str and only.startswith('[{"function"'):
@@ -105,7 +105,7 @@ def _calls_in(message: Said) -> list[Asked]:
     return said[0].calls if said else []
 
 
-def _within(value: Any, speaker: Role) -> list[Said] | None:
+def _within(value: Any, speaker: Role) -> list[RawMessage] | None:
     """Text and messages under a name that says what they are."""
     if type(value) is not dict:
         return None

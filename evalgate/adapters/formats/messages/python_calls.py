@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import Asked
+from evalgate.adapters.formats.core.build.raw_message import ToolRequest
 from evalgate.adapters.formats.core.python_literals import MOST_CHARS, literal
 
 SHOWN_CALL = "ResponseFunctionToolCall("
 SHOWN_LIST = "Calling tools:\n["
 
 
-def call_in(words: str) -> Asked | None:
+def call_in(words: str) -> ToolRequest | None:
     """The call that a text is, if it is nothing else: `ResponseFunctionToolCall(name='f', ...)`."""
     if not words.startswith(SHOWN_CALL) or len(words) > MOST_CHARS:
         return None
@@ -32,10 +32,10 @@ def call_in(words: str) -> Asked | None:
     if type(name) is not str or not name:
         return None
     given = told.get("arguments")
-    return Asked(called if type(called) is str else None, name, given if type(given) is str else None)
+    return ToolRequest(called if type(called) is str else None, name, given if type(given) is str else None)
 
 
-def calls_in(words: str) -> list[Asked]:
+def calls_in(words: str) -> list[ToolRequest]:
     """The calls of a text `Calling tools:` with a list of them; none for any other text."""
     if not words.startswith(SHOWN_LIST):
         return []
@@ -43,10 +43,10 @@ def calls_in(words: str) -> list[Asked]:
     return [asked for asked in map(_asked, listed if type(listed) is list else []) if asked is not None]
 
 
-def _asked(value: Any) -> Asked | None:
+def _asked(value: Any) -> ToolRequest | None:
     called = value.get("function") if type(value) is dict else None
     name = called.get("name") if type(called) is dict else None
     if type(called) is not dict or type(name) is not str or not name:
         return None
     identity = value.get("id")
-    return Asked(identity if type(identity) is str else None, name, called.get("arguments"))
+    return ToolRequest(identity if type(identity) is str else None, name, called.get("arguments"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, mapping, required_text, text
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import arguments, first_of, joined, result
@@ -33,10 +33,10 @@ def is_shape(value: Any) -> bool:
     return kind.endswith((CALL, OUTPUT)) or kind in SILENT
 
 
-def read(value: Any) -> list[Said]:
+def read(value: Any) -> list[RawMessage]:
     """A list of items, or one; what one response of the model holds becomes one message."""
     items = value if type(value) is list else [value]
-    said: list[Said] = []
+    said: list[RawMessage] = []
     for number, item in enumerate(items):
         try:
             extend(said, mapping(item, ""))
@@ -45,7 +45,7 @@ def read(value: Any) -> list[Said]:
     return said
 
 
-def extend(said: list[Said], item: dict[str, Any]) -> None:
+def extend(said: list[RawMessage], item: dict[str, Any]) -> None:
     """Adds one item to what was said; raises FieldError."""
     kind = text(item.get("type"), "type") or "message"
     if kind == "message":
@@ -63,7 +63,7 @@ def extend(said: list[Said], item: dict[str, Any]) -> None:
         raise FieldError("type", "is no item of a response")
 
 
-def _add_message(said: list[Said], item: dict[str, Any]) -> None:
+def _add_message(said: list[RawMessage], item: dict[str, Any]) -> None:
     spoken = roles.read_message(item)
     last = said[-1] if said else None
     is_thought = last is not None and last.role == "assistant" and not _has_spoken(last)
@@ -73,20 +73,20 @@ def _add_message(said: list[Said], item: dict[str, Any]) -> None:
     said += spoken
 
 
-def _has_spoken(said: Said) -> bool:
+def _has_spoken(said: RawMessage) -> bool:
     return bool(said.content or said.calls or said.parts)
 
 
-def _open(said: list[Said], *, renew: Any = None) -> Said:
+def _open(said: list[RawMessage], *, renew: Any = None) -> RawMessage:
     """The assistant's message that is being written, or a new one."""
     if not said or said[-1].role != "assistant" or (renew is not None and renew(said[-1])):
-        said.append(Said("assistant"))
+        said.append(RawMessage("assistant"))
     return said[-1]
 
 
-def _answers(said: list[Said]) -> list[Answered]:
+def _answers(said: list[RawMessage]) -> list[ToolResult]:
     if not said or said[-1].role != "tool":
-        said.append(Said("tool"))
+        said.append(RawMessage("tool"))
     return said[-1].answers
 
 
@@ -99,29 +99,29 @@ def _thought(item: dict[str, Any]) -> str | None:
     return None
 
 
-def _call(item: dict[str, Any], tool: str, *, is_named: bool) -> Asked:
+def _call(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolRequest:
     call_id = text(first_of(item, ("call_id", "id")), "call_id") or None
     if is_named:
         name = required_text(item.get("name"), "name")
-        return Asked(call_id, name, arguments(first_of(item, ("arguments", "input"))))
+        return ToolRequest(call_id, name, arguments(first_of(item, ("arguments", "input"))))
     known = {
         key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None
     }
     action = known.get("action")
-    return Asked(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
+    return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
 
 
-def _output(item: dict[str, Any]) -> Answered:
+def _output(item: dict[str, Any]) -> ToolResult:
     content, has_failed = result(item.get("output"))
     call_id = text(first_of(item, ("call_id", "id")), "call_id") or None
-    return Answered(call_id, None, content, has_failed or item.get("status") in FAILED)
+    return ToolResult(call_id, None, content, has_failed or item.get("status") in FAILED)
 
 
-def _add_own_result(said: list[Said], item: dict[str, Any], kind: str, asked: Asked) -> None:
+def _add_own_result(said: list[RawMessage], item: dict[str, Any], kind: str, asked: ToolRequest) -> None:
     """Tools that run at the provider carry their result, or say no more than that they are done."""
     is_over = item.get("status") in ("completed", "failed", "incomplete") or kind == "mcp_call"
     if not is_over or kind in ("local_shell_call", "shell_call", "computer_call", "apply_patch_call"):
         return
     content, _ = result(first_of(item, RESULT_KEYS))
     has_failed = item.get("status") in FAILED or item.get("error") is not None
-    _answers(said).append(Answered(asked.id, asked.name, content, has_failed))
+    _answers(said).append(ToolResult(asked.id, asked.name, content, has_failed))

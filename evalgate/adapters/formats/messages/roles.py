@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import arguments, read_blocks, result
-from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.message_lists import read_each
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def is_shape(value: Any) -> bool:
     return type(role) is str and role in ROLES
 
 
-def read(value: Any) -> list[Said]:
+def read(value: Any) -> list[RawMessage]:
     """One message or a list of them; raises FieldError."""
     return read_each(value, read_message)
 
 
-def read_message(recorded: dict[str, Any]) -> list[Said]:
+def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One message, as several where tools answered within it."""
     name = required_text(recorded.get("role"), "role")
     if name not in ROLES:
@@ -52,13 +52,13 @@ def read_message(recorded: dict[str, Any]) -> list[Said]:
     return read_as(ROLES[name], recorded)
 
 
-def read_as(role: Role, recorded: dict[str, Any]) -> list[Said]:
+def read_as(role: Role, recorded: dict[str, Any]) -> list[RawMessage]:
     """A message of a role that is known."""
     content = recorded.get("content")
     if role == "tool" and not _has_results(content):
-        return [Said("tool", answers=[_answer(recorded)])]
-    spoken = Spoken(
-        Said(
+        return [RawMessage("tool", answers=[_answer(recorded)])]
+    spoken = MessageBuilder(
+        RawMessage(
             role,
             name=text(recorded.get("name"), "name"),
             model=text(recorded.get("model"), "model"),
@@ -78,7 +78,7 @@ def read_as(role: Role, recorded: dict[str, Any]) -> list[Said]:
     return spoken.messages()
 
 
-def called(value: Any) -> Asked:
+def called(value: Any) -> ToolRequest:
     """An entry of `tool_calls`: with a `function` around name and arguments, or without."""
     call = mapping(value, "")
     target, path = call, ""
@@ -89,14 +89,14 @@ def called(value: Any) -> Asked:
             break
     name = required_text(target.get("name"), f"{path}name")
     recorded = next((target[key] for key in keys if target.get(key) is not None), None)
-    return Asked(text(call.get("id"), "id") or None, name, arguments(recorded, f"{path}{keys[0]}"))
+    return ToolRequest(text(call.get("id"), "id") or None, name, arguments(recorded, f"{path}{keys[0]}"))
 
 
-def _answer(recorded: dict[str, Any]) -> Answered:
+def _answer(recorded: dict[str, Any]) -> ToolResult:
     content, has_failed = result(recorded.get("content"))
     call_id = text(recorded.get("tool_call_id"), "tool_call_id") or None
     name = text(recorded.get("name"), "name") or None
-    return Answered(call_id, name, content, has_failed or recorded.get("status") == "error")
+    return ToolResult(call_id, name, content, has_failed or recorded.get("status") == "error")
 
 
 def _has_results(content: Any) -> bool:
@@ -118,7 +118,7 @@ def _reasoning(recorded: dict[str, Any]) -> str | None:
     return found if type(found) is str else None
 
 
-def _add_calls(spoken: Spoken, recorded: dict[str, Any]) -> None:
+def _add_calls(spoken: MessageBuilder, recorded: dict[str, Any]) -> None:
     extra = recorded.get("additional_kwargs")
     told = recorded.get("tool_calls") or (extra.get("tool_calls") if type(extra) is dict else None)
     calls = [_at(f"tool_calls[{number}]", call) for number, call in enumerate(listing(told, "tool_calls"))]
@@ -130,7 +130,7 @@ def _add_calls(spoken: Spoken, recorded: dict[str, Any]) -> None:
         )
 
 
-def _at(path: str, value: Any) -> Asked:
+def _at(path: str, value: Any) -> ToolRequest:
     try:
         return called(value)
     except FieldError as error:

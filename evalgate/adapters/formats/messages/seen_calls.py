@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evalgate.adapters.formats.core.build.call_identity import Key
-    from evalgate.adapters.formats.core.build.raw_message import Asked, Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
 
 
-class ToldCalls:
+class SeenCalls:
     """Calls by id, name and arguments: one id is not enough, some recorders give the same to every call.
 
     Blocks of a streamed answer may lack the arguments that the second list has.
     """
 
-    def __init__(self, messages: Iterable[Said]) -> None:
+    def __init__(self, messages: Iterable[RawMessage]) -> None:
         self._same: set[tuple[str | None, Key]] = set()
         self._alike: set[Key] = set()
         self._names: set[tuple[str | None, str]] = set()
-        self._open: dict[tuple[str | None, str], tuple[Said, int]] = {}
+        self._open: dict[tuple[str | None, str], tuple[RawMessage, int]] = {}
         for said in messages:
             for place, asked in enumerate(said.calls):
                 key = _key(asked)
@@ -35,14 +35,14 @@ class ToldCalls:
                 else:
                     self.add(said, place)
 
-    def add(self, said: Said, place: int) -> None:
+    def add(self, said: RawMessage, place: int) -> None:
         """One more call of the message; one without an id is never taken for another of the same list."""
         asked = said.calls[place]
         if asked.id is not None:
             self._same.add((asked.id, _key(asked)))
             self._know(said, place, asked.id)
 
-    def has(self, asked: Asked) -> bool:
+    def has(self, asked: ToolRequest) -> bool:
         """True for a call that is told; its arguments are completed where they were missing."""
         key = _key(asked)
         if asked.id is None:
@@ -61,12 +61,12 @@ class ToldCalls:
         self.add(said, place)
         return True
 
-    def _know(self, said: Said, place: int, call_id: str | None) -> None:
+    def _know(self, said: RawMessage, place: int, call_id: str | None) -> None:
         asked = said.calls[place]
         self._names.add((call_id, asked.name))
         if not asked.arguments or read_arguments(asked.arguments).error is not None:
             self._open.setdefault((call_id, asked.name), (said, place))
 
 
-def _key(asked: Asked) -> Key:
+def _key(asked: ToolRequest) -> Key:
     return key_as_recorded(asked.name, asked.arguments)

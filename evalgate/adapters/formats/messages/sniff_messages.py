@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any, Protocol
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.messages import (
     gemini,
@@ -21,21 +21,21 @@ from evalgate.adapters.formats.messages.blocks import joined
 DEEPEST_WRAPPER = 4
 
 
-class Shape(Protocol):
+class MessageShape(Protocol):
     """One way of writing messages. `is_shape` of one message never raises; `read` raises FieldError."""
 
     def is_shape(self, value: Any, /) -> bool:
         """True for a message of this shape."""
 
-    def read(self, value: Any, /) -> list[Said]:
+    def read(self, value: Any, /) -> list[RawMessage]:
         """A list of messages of this shape."""
 
 
-SHAPES: tuple[Shape, ...] = (pydantic_ai, genai, vercel, gemini, responses, langchain, roles)
+SHAPES: tuple[MessageShape, ...] = (pydantic_ai, genai, vercel, gemini, responses, langchain, roles)
 """In the order they are asked: who asks for most comes first."""
 
 
-def said_of(value: Any) -> list[Said] | None:
+def said_of(value: Any) -> list[RawMessage] | None:
     """What a message, a list of messages, a request or an answer of a model says; None if it is neither.
 
     Never raises, whatever the JSON. JSON within text is the caller's to decode.
@@ -46,7 +46,7 @@ def said_of(value: Any) -> list[Said] | None:
         return None
 
 
-def _said(value: Any, deeper: int) -> list[Said] | None:
+def _said(value: Any, deeper: int) -> list[RawMessage] | None:
     if type(value) is list:
         return _listed(value, deeper)
     if type(value) is not dict:
@@ -57,12 +57,12 @@ def _said(value: Any, deeper: int) -> list[Said] | None:
     return _unwrapped(value, deeper - 1) if deeper else None
 
 
-def _listed(values: list[Any], deeper: int) -> list[Said] | None:
+def _listed(values: list[Any], deeper: int) -> list[RawMessage] | None:
     if not values:
         return None
     if len(values) == 1 and type(values[0]) is list:
         return _listed(values[0], deeper - 1) if deeper else None
-    said: list[Said] = []
+    said: list[RawMessage] = []
     tools: set[str] = set()
     for shape, group in groupby(values, _shape_of):
         messages = list(group)
@@ -74,29 +74,29 @@ def _listed(values: list[Any], deeper: int) -> list[Said] | None:
     return said
 
 
-def _shape_of(value: Any) -> Shape | None:
+def _shape_of(value: Any) -> MessageShape | None:
     return next((shape for shape in SHAPES if shape.is_shape(value)), None)
 
 
-def _by_tool_name(tools: set[str], values: list[Any]) -> list[Said] | None:
+def _by_tool_name(tools: set[str], values: list[Any]) -> list[RawMessage] | None:
     """Some recorders write the tool's name where the role belongs."""
     found = []
     for value in values:
         role = value.get("role") if type(value) is dict else None
         if type(role) is not str or role not in tools or "content" not in value:
             return None
-        found.append(Said("tool", answers=[Answered(None, role, value["content"])]))
+        found.append(RawMessage("tool", answers=[ToolResult(None, role, value["content"])]))
     return found
 
 
-def _unwrapped(value: dict[str, Any], deeper: int) -> list[Said] | None:
+def _unwrapped(value: dict[str, Any], deeper: int) -> list[RawMessage] | None:
     """Requests and answers of model providers, and what frameworks lay around messages."""
     for key in ("messages", "contents", "input", "output"):
         found = _listed(value[key], deeper) if type(value.get(key)) is list else None
         if found is not None:
             return found if key == "output" else [*_instructions(value), *found]
     if type(value.get("contents")) is str and value["contents"]:
-        return [*_instructions(value), Said("user", value["contents"])]
+        return [*_instructions(value), RawMessage("user", value["contents"])]
     for key in ("message", "content", "kwargs"):
         found = _said(value[key], deeper) if type(value.get(key)) is dict else None
         if found is not None:
@@ -111,14 +111,14 @@ def _unwrapped(value: dict[str, Any], deeper: int) -> list[Said] | None:
     return None
 
 
-def _instructions(value: dict[str, Any]) -> list[Said]:
+def _instructions(value: dict[str, Any]) -> list[RawMessage]:
     config = value.get("config")
     places = [value, config] if type(config) is dict else [value]
     for place in places:
         for key in ("system", "system_instruction", "systemInstruction", "instructions"):
             words = _words(place.get(key))
             if words:
-                return [Said("system", words)]
+                return [RawMessage("system", words)]
     return []
 
 
@@ -130,7 +130,7 @@ def _words(value: Any) -> str | None:
     return value if type(value) is str else None
 
 
-def _ended(said: list[Said], around: dict[str, Any]) -> list[Said]:
+def _ended(said: list[RawMessage], around: dict[str, Any]) -> list[RawMessage]:
     """Why the model stopped stands beside its message."""
     reason = next((around[key] for key in ("finish_reason", "finishReason") if around.get(key)), None)
     if type(reason) is str and said[-1].role == "assistant" and said[-1].finish_reason is None:

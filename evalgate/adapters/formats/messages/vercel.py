@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import add_block, answered, arguments, asked
-from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.roles import ROLES
 
 TOOL_PREFIX = "tool-"
@@ -36,10 +36,10 @@ def is_shape(value: Any) -> bool:
     return type(parts) is list and bool(parts) and all(_is_part(part) for part in parts)
 
 
-def read(value: Any) -> list[Said]:
+def read(value: Any) -> list[RawMessage]:
     """One message or a list of them; bare calls that follow each other were asked together."""
     messages = value if type(value) is list else [value]
-    said: list[Said] = []
+    said: list[RawMessage] = []
     for number, message in enumerate(messages):
         try:
             recorded = mapping(message, "")
@@ -52,12 +52,12 @@ def read(value: Any) -> list[Said]:
     return said
 
 
-def read_message(recorded: dict[str, Any]) -> list[Said]:
+def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One message of a user interface, as several where tools answered within it."""
     role = required_text(recorded.get("role"), "role")
     if role not in ROLES:
         raise FieldError("role", "is none of system, user, assistant")
-    spoken = Spoken(Said(ROLES[role]))
+    spoken = MessageBuilder(RawMessage(ROLES[role]))
     if recorded.get("parts") is None:
         _add_tools(spoken, listing(recorded.get("toolInvocations"), "toolInvocations"))
         spoken.pause()
@@ -67,7 +67,7 @@ def read_message(recorded: dict[str, Any]) -> list[Said]:
     return spoken.messages()
 
 
-def _add_parts(spoken: Spoken, parts: list[Any]) -> None:
+def _add_parts(spoken: MessageBuilder, parts: list[Any]) -> None:
     together: list[dict[str, Any]] = []
     for number, value in enumerate(parts):
         try:
@@ -108,7 +108,7 @@ def _tool(part: dict[str, Any]) -> dict[str, Any]:
     return part
 
 
-def _add_tools(spoken: Spoken, tools: list[Any]) -> None:
+def _add_tools(spoken: MessageBuilder, tools: list[Any]) -> None:
     """Tool parts side by side: all were asked before any answered."""
     if not tools:
         return
@@ -120,31 +120,31 @@ def _add_tools(spoken: Spoken, tools: list[Any]) -> None:
         name = required_text(tool.get("toolName") or kind.removeprefix(TOOL_PREFIX), "toolName")
         call_id = text(tool.get("toolCallId"), "toolCallId") or None
         given = next((tool[key] for key in GIVEN if tool.get(key) is not None), None)
-        spoken.call(Asked(call_id, name, arguments(given)))
+        spoken.call(ToolRequest(call_id, name, arguments(given)))
         answers += _answer(tool, call_id, name)
     for found in answers:
         spoken.answer(found)
 
 
-def _answer(tool: dict[str, Any], call_id: str | None, name: str) -> list[Answered]:
+def _answer(tool: dict[str, Any], call_id: str | None, name: str) -> list[ToolResult]:
     state = text(tool.get("state"), "state")
     if state in FAILED:
         why = text(tool.get("errorText"), "errorText")
         if why is None and state == DENIED:
             approval = mapping(tool.get("approval"), "approval")
             why = text(approval.get("reason"), "approval.reason") or "the use of the tool was denied"
-        return [Answered(call_id, name, why, is_error=True)]
+        return [ToolResult(call_id, name, why, is_error=True)]
     if state in DONE:
-        return [Answered(call_id, name, tool["output"] if "output" in tool else tool.get("result"))]
+        return [ToolResult(call_id, name, tool["output"] if "output" in tool else tool.get("result"))]
     return []
 
 
-def _add_bare(said: list[Said], recorded: dict[str, Any]) -> None:
+def _add_bare(said: list[RawMessage], recorded: dict[str, Any]) -> None:
     if "output" in recorded or "result" in recorded or "error" in recorded:
         if not said or said[-1].role != "tool":
-            said.append(Said("tool"))
+            said.append(RawMessage("tool"))
         said[-1].answers.append(answered(recorded))
         return
     if not said or said[-1].role != "assistant":
-        said.append(Said("assistant"))
+        said.append(RawMessage("assistant"))
     said[-1].calls.append(asked(recorded))

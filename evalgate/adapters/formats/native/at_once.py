@@ -28,7 +28,7 @@ from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH, SCHEMA, Trace, unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Source, Usage
+    from evalgate.models.trace.trace import TraceLocation, Usage
 
 ID_DIGITS = 32
 NO_USAGE = unknown_usage()
@@ -52,7 +52,7 @@ SAY_MORE = frozenset({SCENARIO_KEY, *ORIGIN_KEYS})
 """Metadata that stands for a field of the trace."""
 
 
-def read_at_once(document: Any, source: Source, below: str) -> Trace | None:
+def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | None:
     """The trace, None where it has to be read with care."""
     if type(document) is not dict or document.get("schema") != SCHEMA:
         return None

@@ -19,11 +19,11 @@ from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, tot
 from evalgate.models.trace.trace import (
     Cost,
     ErrorInfo,
-    Evaluation,
     Latency,
     LlmCall,
     Response,
-    Source,
+    TraceLocation,
+    TraceScore,
     Usage,
     Warning_,
     unknown_usage,
@@ -137,7 +137,7 @@ def response(value: Any, path: str) -> Response:
     }
 
 
-def evaluations(value: Any, path: str) -> list[Evaluation]:
+def evaluations(value: Any, path: str) -> list[TraceScore]:
     """Scores in full."""
     return [_evaluation(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
 
@@ -162,10 +162,10 @@ def warnings(value: Any, path: str) -> list[Warning_]:
     ]
 
 
-def source(value: Any, path: str) -> Source:
+def source(value: Any, path: str) -> TraceLocation:
     """Where the trace came from before it was written in this form."""
     found = mapping(value, path)
-    return Source(
+    return TraceLocation(
         path=text(found.get("path"), f"{path}.path") or "",
         format=text(found.get("format"), f"{path}.format") or "",
         line=count(found.get("line"), f"{path}.line"),
@@ -196,7 +196,7 @@ def _llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
     }
 
 
-def _evaluation(value: Any, path: str) -> Evaluation:
+def _evaluation(value: Any, path: str) -> TraceScore:
     found = mapping(value, path)
     return {
         "name": required_text(found.get("name"), f"{path}.name"),

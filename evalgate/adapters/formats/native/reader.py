@@ -15,7 +15,7 @@ from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN, NOT_KEP
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, settle_spellings
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
-from evalgate.models.trace.trace import SCHEMA, Response, Source, Trace
+from evalgate.models.trace.trace import SCHEMA, Response, Trace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def build(record: Any) -> Trace:
     if plain is None:
         trace, said = _read_with_care(document, unknown)
     else:
-        trace = Trace.unread(plain, Source())
+        trace = Trace.unread(plain, TraceLocation())
         _fill(trace, document, unknown)
     settle_spellings(trace, document)
     _settle_scenario(trace)

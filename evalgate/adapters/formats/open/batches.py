@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.build.plausibility import compare_durations
 from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
-from evalgate.adapters.formats.core.read_limits import Budget
+from evalgate.adapters.formats.core.read_limits import ReadBudget
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.line_ranges import cut_at_line_ends, same_duration, tell_duration
 from evalgate.adapters.formats.open.multi_file import groups_of, records_of_group
-from evalgate.adapters.formats.open.raw_file import Recording
-from evalgate.adapters.formats.open.trace_file import Part, TraceFile
+from evalgate.adapters.formats.open.raw_file import RawFile
+from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.errors import InvalidInput, TraceError
-from evalgate.models.trace.trace import Source, Trace
+from evalgate.models.trace.trace import Trace, TraceLocation
 from evalgate.ports.batches import Batch, PartOfTrace, Stretch
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ class BatchedTraces(TraceFiles):
         """Which of a batch's files wait for others. A file that gives a trace does not: none of it does."""
         known, found = _known(form), list[PartOfTrace]()
         for file in batch.files:
-            for record in self._opened(file, known, Budget(None)):
-                if isinstance(record, Part):
+            for record in self._opened(file, known, ReadBudget(None)):
+                if isinstance(record, FilePart):
                     found.append(_told(record))
                 elif isinstance(record, Trace):
                     break
@@ -118,10 +118,10 @@ class BatchedTraces(TraceFiles):
         """File, line and id of a record that can't be judged."""
         file = batch.files[0] if batch.files else batch.groups[0][0].file
         line = None if batch.stretch is None else batch.stretch.first_line
-        return file, line, name_of_damaged(file.below, Source(file.path, line=line))
+        return file, line, name_of_damaged(file.below, TraceLocation(file.path, line=line))
 
     def records(
-        self, batch: Batch, known: Format | None, budget: Budget, waiting: list[PartOfTrace]
+        self, batch: Batch, known: Format | None, budget: ReadBudget, waiting: list[PartOfTrace]
     ) -> Iterator[TraceRecord]:
         """The traces of a batch; what has to wait for other files is added to `waiting`."""
         if batch.stretch is not None:
@@ -133,19 +133,19 @@ class BatchedTraces(TraceFiles):
         else:
             for file in batch.files:
                 for found in compare_durations(self._opened(file, known, budget)):
-                    if isinstance(found, Part):
+                    if isinstance(found, FilePart):
                         waiting.append(_told(found))
                     else:
                         yield self._bounded(found)
 
     def _of_stretch(
-        self, file: FoundFile, stretch: Stretch, known: Format | None, budget: Budget
+        self, file: FoundFile, stretch: Stretch, known: Format | None, budget: ReadBudget
     ) -> Iterator[TraceRecord]:
         found = TraceFile(file, known or detect.named(stretch.format), self._limits)
         with self._files.open(file) as raw:
-            recording = Recording(raw, self._limits, budget, stretch)
+            recording = RawFile(raw, self._limits, budget, stretch)
             for record in found.records_of_lines(recording):
-                if not isinstance(record, Part):
+                if not isinstance(record, FilePart):
                     tell_duration(record, stretch.duration)
                     yield record
 
@@ -157,11 +157,11 @@ class BatchedTraces(TraceFiles):
         """All lines of a file; None for one that has to be read whole."""
         try:
             with self._files.open(file) as raw:
-                recording = Recording(raw, self._limits, Budget(None))
+                recording = RawFile(raw, self._limits, ReadBudget(None))
                 known = TraceFile(file, known, self._limits).format_of_lines(recording)
             if known is None:
                 return None
-            duration = same_duration(self._opened(file, known, Budget(None)))
+            duration = same_duration(self._opened(file, known, ReadBudget(None)))
         except (TraceError, InvalidInput):
             return None  # whoever reads it will tell why
         return Stretch(0, self._files.size(file), 1, 0, known.name, duration)
@@ -172,7 +172,7 @@ class OpenBatch:
 
     def __init__(self, source: BatchedTraces, batch: Batch, known: Format | None) -> None:
         self._source, self._batch, self._known = source, batch, known
-        self._budget = Budget(source.most_bytes)
+        self._budget = ReadBudget(source.most_bytes)
         self.parts: list[PartOfTrace] = []
 
     @property
@@ -192,10 +192,10 @@ def _known(form: str | Custom) -> Format | None:
     return format_of(form)
 
 
-def _told(part: Part) -> PartOfTrace:
+def _told(part: FilePart) -> PartOfTrace:
     return PartOfTrace(part.file, part.format.name, part.keys, part.size, part.sha256, part.is_heading)
 
 
-def _part_of(told: PartOfTrace) -> Part:
+def _part_of(told: PartOfTrace) -> FilePart:
     known = next(each for each in detect.FORMATS if each.name == told.format)
-    return Part(told.file, known, None, told.keys, told.size, told.sha256, told.is_heading)
+    return FilePart(told.file, known, None, told.keys, told.size, told.sha256, told.is_heading)

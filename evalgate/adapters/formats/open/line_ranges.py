@@ -10,7 +10,7 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evalgate.adapters.formats.open.trace_file import Part
+    from evalgate.adapters.formats.open.trace_file import FilePart
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports.batches import Stretch
 
@@ -65,7 +65,7 @@ def ends_in(block: bytes) -> int:
     return len(block) // LONG + block.count(b"\n", at + 1)
 
 
-def same_duration(records: Iterable[TraceRecord | Part]) -> float | None:
+def same_duration(records: Iterable[TraceRecord | FilePart]) -> float | None:
     """How long the first runs of a file took, where all took equally long; see trust.compare_durations."""
     runs: list[float | None] = []
     for record in records:

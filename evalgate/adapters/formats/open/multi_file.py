@@ -9,17 +9,17 @@ from evalgate.adapters.formats.core.build.plausibility import compare_durations
 from evalgate.adapters.formats.core.build.trace_builder import records_of
 from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalgate.adapters.formats.core.format import Format
-    from evalgate.adapters.formats.open.trace_file import Part
+    from evalgate.adapters.formats.open.trace_file import FilePart
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
 
-    Again = Callable[[FoundFile, Format], Part | None]
+    Again = Callable[[FoundFile, Format], FilePart | None]
 
 
 class Joined:
@@ -27,9 +27,9 @@ class Joined:
 
     def __init__(self, kept_bytes: int) -> None:
         self._left = kept_bytes
-        self._parts: list[Part] = []
+        self._parts: list[FilePart] = []
 
-    def add(self, part: Part) -> None:
+    def add(self, part: FilePart) -> None:
         """One more file."""
         self._left -= part.size
         if self._left < 0:
@@ -42,16 +42,16 @@ class Joined:
             yield from records_of_group(group, again)
 
 
-def records_of_group(group: list[Part], again: Again) -> Iterator[TraceRecord]:
+def records_of_group(group: list[FilePart], again: Again) -> Iterator[TraceRecord]:
     """The traces of files that belong together, read again as far as they were let go."""
     read = _records if group[0].format.reader.headed is None else _headed_records
     return compare_durations(read(group, again))
 
 
-def groups_of(parts: list[Part]) -> list[list[Part]]:
+def groups_of(parts: list[FilePart]) -> list[list[FilePart]]:
     """Parts that share a key, also by way of others, belong together."""
-    group_of: dict[tuple[str, str], list[Part]] = {}
-    groups: list[list[Part]] = []
+    group_of: dict[tuple[str, str], list[FilePart]] = {}
+    groups: list[list[FilePart]] = []
     for part in parts:
         mine = [part]
         for key in part.keys:
@@ -72,11 +72,11 @@ def groups_of(parts: list[Part]) -> list[list[Part]]:
     )
 
 
-def _records(group: list[Part], again: Again) -> Iterator[TraceRecord]:
+def _records(group: list[FilePart], again: Again) -> Iterator[TraceRecord]:
     first = group[0]
     hashes = [part.sha256 for part in group]
     whole = hashes[0] if len(group) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-    source = Source(first.file.path, first.format.name, sha256=whole)
+    source = TraceLocation(first.file.path, first.format.name, sha256=whole)
     documents: list[Any] = []
     try:
         for part in group:
@@ -86,18 +86,18 @@ def _records(group: list[Part], again: Again) -> Iterator[TraceRecord]:
         yield DamagedTrace(str(error), source, name_of_damaged(first.file.below, source))
 
 
-def _headed_records(group: list[Part], again: Again) -> Iterator[TraceRecord]:
+def _headed_records(group: list[FilePart], again: Again) -> Iterator[TraceRecord]:
     """One file after the other, each with what the headings say; a heading alone is read like a recording."""
     headings = [part for part in group if part.is_heading]
     others = [part for part in group if not part.is_heading]
     try:
         said = [document for part in headings for document in _documents(part, again)]
     except TraceError as error:
-        source = Source(headings[0].file.path, headings[0].format.name, sha256=headings[0].sha256)
+        source = TraceLocation(headings[0].file.path, headings[0].format.name, sha256=headings[0].sha256)
         yield DamagedTrace(str(error), source, name_of_damaged(headings[0].file.below, source))
         said = []
     for part in others or headings[:1]:
-        source = Source(part.file.path, part.format.name, sha256=part.sha256)
+        source = TraceLocation(part.file.path, part.format.name, sha256=part.sha256)
         try:
             documents = [*said, *(_documents(part, again) if others else ())]
             yield from records_of(part.format.reader, documents, source, part.file.below)
@@ -105,7 +105,7 @@ def _headed_records(group: list[Part], again: Again) -> Iterator[TraceRecord]:
             yield DamagedTrace(str(error), source, name_of_damaged(part.file.below, source))
 
 
-def _documents(part: Part, again: Again) -> list[Any]:
+def _documents(part: FilePart, again: Again) -> list[Any]:
     if part.documents is not None:
         documents, part.documents = part.documents, None
         return documents

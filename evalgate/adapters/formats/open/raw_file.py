@@ -10,7 +10,7 @@ from evalgate.errors import TraceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evalgate.adapters.formats.core.read_limits import Budget, TraceLimits
+    from evalgate.adapters.formats.core.read_limits import ReadBudget, TraceLimits
     from evalgate.ports.batches import Stretch
 
 GZIP = b"\x1f\x8b"
@@ -26,21 +26,21 @@ CHUNK = 1 << 16
 INFINITE = 1 << 63
 
 
-class Line(NamedTuple):
+class RawLine(NamedTuple):
     """A line of a file, counted from 1; `data` is None where it is longer than a record may be."""
 
     number: int
     data: bytes | None
 
 
-class Recording:
+class RawFile:
     """Reads a file line by line or whole; damaged packing is a TraceError, too much in all an OverLimit.
 
     With a `stretch` only the lines of that part of it, which is text and not packed.
     """
 
     def __init__(
-        self, raw: BinaryIO, limits: TraceLimits, budget: Budget, stretch: Stretch | None = None
+        self, raw: BinaryIO, limits: TraceLimits, budget: ReadBudget, stretch: Stretch | None = None
     ) -> None:
         self._limits = limits
         self._budget = budget
@@ -69,7 +69,7 @@ class Recording:
             if head.startswith(known):
                 raise TraceError(f"the file is {what}")
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[RawLine]:
         """The lines that are not blank, from the start of the file."""
         self._rewind()
         most = self._limits.record_bytes + 2  # a record and how a line may end
@@ -81,9 +81,9 @@ class Recording:
                 stripped = stripped.removeprefix(BOM).strip()
             if len(data) > most:
                 self._skip_line(data)
-                yield Line(number, None)
+                yield RawLine(number, None)
             elif stripped:
-                yield Line(number, stripped)
+                yield RawLine(number, stripped)
 
     def whole(self, most: int | None = None) -> bytes:
         """The file, up to one byte more than `most`, by default what a record may have."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.native.reader import build, identify
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,5 +23,5 @@ def stored_traces(lines: Iterable[bytes], path: str) -> Iterator[TraceRecord]:
             record = decode(line)
             yield build(record)
         except TraceError as error:
-            place = Source(path, "native", number)
+            place = TraceLocation(path, "native", number)
             yield DamagedTrace(str(error), place, f"{path}#L{number}", *identify(record))

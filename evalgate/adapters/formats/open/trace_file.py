@@ -11,9 +11,9 @@ from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
 from evalgate.adapters.formats.core.fields import keys_of
 from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, is_complete
 from evalgate.adapters.formats.open import detect
-from evalgate.adapters.formats.open.raw_file import BOM, Line, Recording
+from evalgate.adapters.formats.open.raw_file import BOM, RawFile, RawLine
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LOOK_AHEAD = 50
 
 
 @dataclass(slots=True)
-class Part:
+class FilePart:
     """A file that may tell only a part: its documents, their size, and the keys it shares with others.
 
     `documents` is None where they were let go to save memory. A heading tells of other files and is no
@@ -52,7 +52,7 @@ class TraceFile:
         self._format = known
         self._limits = limits
 
-    def records(self, recording: Recording) -> Iterator[TraceRecord | Part]:
+    def records(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
         """Every record, or the part of a recording that this file is; raises TraceError for a whole file."""
         packed = detect.packed(recording.head())
         if packed is not None and self._format in (None, packed):
@@ -72,7 +72,7 @@ class TraceFile:
         else:
             yield from self._document(recording.whole())
 
-    def format_of_lines(self, recording: Recording) -> Format | None:
+    def format_of_lines(self, recording: RawFile) -> Format | None:
         """The format of a file whose lines are records of their own; None for every other file.
 
         Such a file can be read in stretches, each with `records_of_lines`.
@@ -92,11 +92,11 @@ class TraceFile:
             known = detect.detect(values)
         return None if known.together else known
 
-    def records_of_lines(self, recording: Recording) -> Iterator[TraceRecord | Part]:
+    def records_of_lines(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
         """The records of some lines of a file of a known format."""
         return self._lines(recording.lines())
 
-    def _packed(self, packed: Format, recording: Recording) -> Iterator[TraceRecord | Part]:
+    def _packed(self, packed: Format, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
         self._format = packed
         data = recording.whole(self._limits.together_bytes)
         if len(data) > self._limits.together_bytes:
@@ -108,7 +108,7 @@ class TraceFile:
             packed, list(unpack(data, self._limits)), len(data), hashlib.sha256(data).hexdigest()
         )
 
-    def _document_or_lines(self, recording: Recording) -> Iterator[TraceRecord | Part]:
+    def _document_or_lines(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
         """The first line is no JSON by itself: a document of many lines, or lines with the first damaged."""
         data = recording.whole()
         if not (self._fits(data) and is_complete(data.removeprefix(BOM))):
@@ -119,16 +119,16 @@ class TraceFile:
                 return
         yield from self._document(data)
 
-    def _claims(self, line: Line) -> bool:
+    def _claims(self, line: RawLine) -> bool:
         value = None if line.data is None else decode_leniently(line.data)
         if value is None:
             return False
         return detect.claimed_by(value) is not None if self._format is None else self._format.claims(value)
 
-    def _document(self, data: bytes) -> Iterator[TraceRecord | Part]:
+    def _document(self, data: bytes) -> Iterator[TraceRecord | FilePart]:
         if not self._fits(data):
             raise TraceError(self._too_large())
-        source = Source(self._file.path, sha256=hashlib.sha256(data).hexdigest())
+        source = TraceLocation(self._file.path, sha256=hashlib.sha256(data).hexdigest())
         try:
             value = decode(data.removeprefix(BOM))
         except TraceError as error:
@@ -136,7 +136,7 @@ class TraceFile:
             return
         yield from self._of_value(value, source, len(data))
 
-    def _lines(self, lines: Iterator[Line]) -> Iterator[TraceRecord | Part]:
+    def _lines(self, lines: Iterator[RawLine]) -> Iterator[TraceRecord | FilePart]:
         if self._format is None:
             ahead = self._look_ahead(lines)
             self._format = detect.detect(self._decoded_ahead(ahead))
@@ -144,13 +144,13 @@ class TraceFile:
         known = self._format
         return self._lines_together(known, lines) if known.together else self._each_line(known, lines)
 
-    def _each_line(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
+    def _each_line(self, known: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         path, name, below, at_once = self._file.path, known.name, self._file.below, known.reader.at_once
         for number, data in lines:
             if data is None:
                 yield self._decoded(number, data)
                 continue
-            source = Source(path, name, number, None, hashlib.sha256(data).hexdigest())
+            source = TraceLocation(path, name, number, None, hashlib.sha256(data).hexdigest())
             try:
                 value = decode(data)
             except TraceError as error:
@@ -162,7 +162,7 @@ class TraceFile:
             else:
                 yield trace
 
-    def _lines_together(self, known: Format, lines: Iterable[Line]) -> Iterator[TraceRecord | Part]:
+    def _lines_together(self, known: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         """A damaged line is told by itself: what it said is missing from the recording."""
         documents, size, whole = [], 0, hashlib.sha256()
         for number, data in lines:
@@ -181,17 +181,17 @@ class TraceFile:
     def _decoded(self, number: int, data: bytes | None) -> Any:
         name = "" if self._format is None else self._format.name
         if data is None:
-            source = Source(self._file.path, name, number)
+            source = TraceLocation(self._file.path, name, number)
             return self._damaged(TraceError(self._too_large()), source, None)
         try:
             return decode(data)
         except TraceError as error:
-            source = Source(self._file.path, name, number, None, hashlib.sha256(data).hexdigest())
+            source = TraceLocation(self._file.path, name, number, None, hashlib.sha256(data).hexdigest())
             return self._damaged(error, source, decode_leniently(data))
 
-    def _look_ahead(self, lines: Iterator[Line]) -> list[Line]:
+    def _look_ahead(self, lines: Iterator[RawLine]) -> list[RawLine]:
         """Enough lines to know the format by, and no more bytes than one record may have."""
-        ahead: list[Line] = []
+        ahead: list[RawLine] = []
         size = 0
         for line in islice(lines, LOOK_AHEAD):
             ahead.append(line)
@@ -200,18 +200,20 @@ class TraceFile:
                 break
         return ahead
 
-    def _decoded_ahead(self, ahead: Iterable[Line]) -> Iterator[Any]:
+    def _decoded_ahead(self, ahead: Iterable[RawLine]) -> Iterator[Any]:
         values = (_readable(line.data) for line in ahead if line.data is not None)
         return (value for value in values if value is not None)
 
-    def _of_line(self, known: Format, value: Any, source: Source, size: int) -> Iterable[TraceRecord | Part]:
+    def _of_line(
+        self, known: Format, value: Any, source: TraceLocation, size: int
+    ) -> Iterable[TraceRecord | FilePart]:
         """What `_of_value` finds, with less ado for a line that is one record, as nearly all are."""
         reader = known.reader
         if known.claims(value) and (record := reader.only_record(value)) is not None:
             return (record_of(reader, record, source, self._file.below),)
         return self._of_value(value, source, size)
 
-    def _of_value(self, value: Any, source: Source, size: int) -> Iterator[TraceRecord | Part]:
+    def _of_value(self, value: Any, source: TraceLocation, size: int) -> Iterator[TraceRecord | FilePart]:
         try:
             known = self._format or detect.detect([value])
             if not known.claims(value):
@@ -226,20 +228,20 @@ class TraceFile:
 
     def _together(
         self, known: Format, documents: list[Any], size: int, sha256: str
-    ) -> Iterator[TraceRecord | Part]:
+    ) -> Iterator[TraceRecord | FilePart]:
         reader = known.reader
         if reader.headed is not None:
             keys = frozenset([reader.headed.folder(self._file.path)])
             is_heading = reader.headed.is_heading(documents[0])
-            yield Part(self._file, known, documents, keys, size, sha256, is_heading)
+            yield FilePart(self._file, known, documents, keys, size, sha256, is_heading)
             return
         if reader.join_keys is not None:
-            yield Part(self._file, known, documents, frozenset(reader.join_keys(documents)), size, sha256)
+            yield FilePart(self._file, known, documents, frozenset(reader.join_keys(documents)), size, sha256)
             return
-        source = Source(self._file.path, known.name, sha256=sha256)
+        source = TraceLocation(self._file.path, known.name, sha256=sha256)
         yield from records_of(reader, documents, source, self._file.below)
 
-    def _damaged(self, error: TraceError, source: Source, value: Any) -> DamagedTrace:
+    def _damaged(self, error: TraceError, source: TraceLocation, value: Any) -> DamagedTrace:
         """A record that is no trace; what can still be read of its ids is kept."""
         known = self._format or detect.claimed_by(value)
         identity: Identity = (None, None)

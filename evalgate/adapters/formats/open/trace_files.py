@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.build.plausibility import compare_durations
 from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
-from evalgate.adapters.formats.core.read_limits import Budget, TraceLimits
+from evalgate.adapters.formats.core.read_limits import ReadBudget, TraceLimits
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.multi_file import Joined
-from evalgate.adapters.formats.open.raw_file import Recording
-from evalgate.adapters.formats.open.trace_file import Part, TraceFile
+from evalgate.adapters.formats.open.raw_file import RawFile
+from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ class TraceFiles:
     def __init__(self, files: Files, limits: TraceLimits = DEFAULTS) -> None:
         self._files = files
         self._limits = limits
-        self._budget = Budget(limits.total_bytes)
+        self._budget = ReadBudget(limits.total_bytes)
 
     def formats(self) -> Sequence[str]:
         """Names of the formats, in the order they are asked."""
@@ -64,7 +64,7 @@ class TraceFiles:
         joined = Joined(self._limits.kept_bytes)
         for file in files:
             for found in compare_durations(self._opened(file, known, self._budget)):
-                if isinstance(found, Part):
+                if isinstance(found, FilePart):
                     joined.add(found)
                 else:
                     yield self._bounded(found)
@@ -84,17 +84,19 @@ class TraceFiles:
                 return DamagedTrace(reason, found.source, name or "", name, found.trial)
         return found
 
-    def _again(self, file: FoundFile, known: Format) -> Part | None:
+    def _again(self, file: FoundFile, known: Format) -> FilePart | None:
         """The same part of a file once more; None where the file is another by now."""
-        parts = self._opened(file, known, Budget(None))
-        return next((found for found in parts if isinstance(found, Part)), None)
+        parts = self._opened(file, known, ReadBudget(None))
+        return next((found for found in parts if isinstance(found, FilePart)), None)
 
-    def _opened(self, file: FoundFile, known: Format | None, budget: Budget) -> Iterator[TraceRecord | Part]:
+    def _opened(
+        self, file: FoundFile, known: Format | None, budget: ReadBudget
+    ) -> Iterator[TraceRecord | FilePart]:
         with self._files.open(file) as raw:
             try:
-                yield from TraceFile(file, known, self._limits).records(Recording(raw, self._limits, budget))
+                yield from TraceFile(file, known, self._limits).records(RawFile(raw, self._limits, budget))
             except TraceError as error:
-                source = Source(path=file.path)
+                source = TraceLocation(path=file.path)
                 yield DamagedTrace(str(error), source, name_of_damaged(file.below, source))
 
 

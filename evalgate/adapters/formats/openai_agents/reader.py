@@ -25,14 +25,14 @@ OBJECTS = ("trace", "trace.span")
 NEAR = 1.01
 
 
-class Run(NamedTuple):
+class AgentsRun(NamedTuple):
     """What a file tells of one trace."""
 
     head: Any
     spans: list[Any]
 
 
-def split(documents: list[Any]) -> Sequence[Run]:
+def split(documents: list[Any]) -> Sequence[AgentsRun]:
     """One run a trace id, in the order they appear; lines of a kind nobody knows are left out."""
     heads: dict[str, Any] = {}
     spans: dict[str, list[Any]] = {}
@@ -48,10 +48,10 @@ def split(documents: list[Any]) -> Sequence[Run]:
             heads[trace_id] = item
         else:
             known.append(item)
-    return [Run(heads.get(trace_id, {"id": trace_id}), found) for trace_id, found in spans.items()]
+    return [AgentsRun(heads.get(trace_id, {"id": trace_id}), found) for trace_id, found in spans.items()]
 
 
-def build(record: Run) -> Trace:
+def build(record: AgentsRun) -> Trace:
     """One run. A response's span tells its id and tokens, not what was said nor by which model."""
     require_shallow([record.head, record.spans])
     if not record.spans:
@@ -72,7 +72,7 @@ def build(record: Run) -> Trace:
     return trace
 
 
-def identify(record: Run) -> Identity:
+def identify(record: AgentsRun) -> Identity:
     """What the trace's metadata says."""
     return marks_of(record.head.get("metadata"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
-from evalgate.adapters.formats.core.build.raw_message import Said, converse
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, converse
 from evalgate.adapters.formats.core.build.run_end import missing_results
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Identity, Reader
@@ -58,10 +58,10 @@ def identify(record: Any) -> Identity:
     return marks_of(head.get("metadata")) if isinstance(head, dict) else (None, None)
 
 
-def _said(state: dict[str, Any]) -> list[Said]:
+def _said(state: dict[str, Any]) -> list[RawMessage]:
     """The input and the items since; what is kept for the session is whole, also after a handoff."""
     given = state.get("original_input")
-    said = [Said("user", given)] if isinstance(given, str) else _read(given, "original_input")
+    said = [RawMessage("user", given)] if isinstance(given, str) else _read(given, "original_input")
     name = "session_items" if state.get("session_items") else "generated_items"
     items = []
     for number, value in enumerate(listing(state.get(name), name)):
@@ -71,7 +71,7 @@ def _said(state: dict[str, Any]) -> list[Said]:
     return [*said, *_read(items, name)]
 
 
-def _read(value: Any, path: str) -> list[Said]:
+def _read(value: Any, path: str) -> list[RawMessage]:
     try:
         return responses.read(listing(value, ""))
     except FieldError as error:

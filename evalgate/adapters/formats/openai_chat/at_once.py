@@ -24,7 +24,7 @@ from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Source
+    from evalgate.models.trace.trace import TraceLocation
 
 ID_DIGITS = 32
 LATENCIES = frozenset({"latency_ms", "latency_seconds"})
@@ -36,7 +36,7 @@ SAY_OTHERWISE = frozenset({"schema", "simulations", "choices"})
 """Fields of other formats and of raw completions."""
 
 
-def read_at_once(document: Any, source: Source, below: str) -> Trace | None:
+def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | None:
     """The trace, None where it has to be read with care."""
     if type(document) is not dict or not SAY_OTHERWISE.isdisjoint(document):
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import Metered
-from evalgate.adapters.formats.core.build.raw_message import Said, written
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, written
 from evalgate.adapters.formats.core.build.run_end import handed_in, incomplete
 from evalgate.adapters.formats.core.build.side_fields import identify_beside
 from evalgate.adapters.formats.core.chat_shapes import conversations
@@ -36,10 +36,10 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     beside = {"items": record} if isinstance(record, list) else mapping(record, "")
     answer = beside if beside.get("output") is not None else mapping(beside.get("response"), "response")
-    story = Metered()
+    story = MeteredConversation()
     words = text(_either(answer, beside, "instructions"), "instructions")
     if words:
-        story.say([Said("system", words)])
+        story.say([RawMessage("system", words)])
     _say_input(story, beside)
     _say_items(story, answer.get("output"), "output")
     if answer:
@@ -60,24 +60,24 @@ def _either(answer: dict[str, Any], beside: dict[str, Any], key: str) -> Any:
     return None if isinstance(found, list) else found
 
 
-def _say_input(story: Metered, beside: dict[str, Any]) -> None:
+def _say_input(story: MeteredConversation, beside: dict[str, Any]) -> None:
     key = next((name for name in LISTS if beside.get(name) is not None), None)
     if key is None:
         return
     if key == "input" and isinstance(beside[key], str):
-        story.say([Said("user", beside[key])])
+        story.say([RawMessage("user", beside[key])])
     else:
         _say_items(story, beside[key], key)
 
 
-def _say_items(story: Metered, items: Any, path: str) -> None:
+def _say_items(story: MeteredConversation, items: Any, path: str) -> None:
     try:
         story.say(responses.read(listing(items, path)))
     except FieldError as error:
         raise error.under("" if error.path.startswith(path) else path) from None
 
 
-def _meter(story: Metered, answer: dict[str, Any]) -> None:
+def _meter(story: MeteredConversation, answer: dict[str, Any]) -> None:
     usage = _usage(answer.get("usage"))
     model = text(answer.get("model"), "model")
     if usage is not None or model is not None:

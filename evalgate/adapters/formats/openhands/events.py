@@ -40,7 +40,7 @@ BESIDE_ARGUMENTS = frozenset(
 )
 
 
-class Events:
+class OpenHandsEvents:
     """A history on its way into a conversation; `silent` counts answers without the model's response."""
 
     def __init__(self) -> None:

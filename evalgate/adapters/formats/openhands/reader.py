@@ -25,7 +25,7 @@ from evalgate.adapters.formats.core.usage.usage_fields import (
     provider_usage,
     recorded_cost,
 )
-from evalgate.adapters.formats.openhands.events import FINISH, Events
+from evalgate.adapters.formats.openhands.events import FINISH, OpenHandsEvents
 from evalgate.models.trace.trace import Trace, Warning_
 
 MOST_OFF = 0.01
@@ -37,7 +37,7 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     is_bare = isinstance(record, list)
     document = {"history": record} if is_bare else mapping(record, "")
-    events, history = Events(), listing(document.get("history"), "history")
+    events, history = OpenHandsEvents(), listing(document.get("history"), "history")
     if not is_bare:
         _add_task(events, document, history)
     events.add_all(history, "" if is_bare else "history")
@@ -78,7 +78,7 @@ def _scenario(document: dict[str, Any]) -> Any:
     return f"{owner}/{repo}#{number}" if known else None
 
 
-def _add_task(events: Events, document: dict[str, Any], history: list[Any]) -> None:
+def _add_task(events: OpenHandsEvents, document: dict[str, Any], history: list[Any]) -> None:
     """The task, where the history does not begin with it."""
     first = history[0] if history else None
     if isinstance(first, list):
@@ -147,7 +147,7 @@ def _mismatch(metrics: dict[str, Any], path: str) -> list[Warning_]:
     return [{"code": "total_mismatch", "message": said, "where": f"{path}.costs"}]
 
 
-def _add_end(trace: Trace, events: Events, document: dict[str, Any]) -> None:
+def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) -> None:
     success = document.get("success")
     if isinstance(success, bool):
         trace.evaluations.append(evaluation("success", float(success), "success"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import Metered, waited
-from evalgate.adapters.formats.core.build.raw_message import Said, written
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation, waited
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, written
 from evalgate.adapters.formats.core.build.run_end import handed_in
 from evalgate.adapters.formats.core.build.side_fields import identify_beside
 from evalgate.adapters.formats.core.chat_shapes import conversations
@@ -34,7 +34,7 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     beside = {LISTS[0]: record} if isinstance(record, list) else mapping(record, "")
     key = next((name for name in LISTS if beside.get(name) is not None), LISTS[0])
-    story = Metered()
+    story = MeteredConversation()
     instructions: str | None = None
     for number, value in enumerate(listing(beside.get(key), key)):
         try:
@@ -50,11 +50,11 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def _say(story: Metered, message: dict[str, Any], told: str | None) -> str | None:
+def _say(story: MeteredConversation, message: dict[str, Any], told: str | None) -> str | None:
     """Says one request or response; returns the instructions that hold by now."""
     instructions = text(message.get("instructions"), "instructions")
     if instructions and instructions != told:
-        story.say([Said("system", instructions)])
+        story.say([RawMessage("system", instructions)])
     story.say(pydantic_ai.read_message(message))
     usage = _usage(message.get("usage"))
     if message.get("kind") == "response" and (usage is not None or message.get("model_name") is not None):

@@ -69,7 +69,7 @@ class ModelCall:
 
 
 @dataclass(slots=True)
-class Figures:
+class SpanUsage:
     """Tokens and cost of a trace."""
 
     usage: Usage = field(default_factory=unknown_usage)
@@ -86,12 +86,12 @@ def model_calls(nodes: list[Node]) -> list[ModelCall]:
     return sorted(calls, key=lambda call: (call.start, call.end, call.best.span.span_id))
 
 
-def figures(nodes: list[Node], calls: list[ModelCall]) -> Figures:
+def figures(nodes: list[Node], calls: list[ModelCall]) -> SpanUsage:
     """The sum over calls; where no call was metered, what the outermost agents say, once.
 
     Where only some calls were metered their sum would be too low: then it is what the agents say, or unknown.
     """
-    found = Figures()
+    found = SpanUsage()
     agents = _outermost(of_kind(nodes, "agent"))
     metered = [call.usage for call in calls if call.usage is not None]
     silent = sum(call.usage is None and not call.best.span.has_failed for call in calls)
@@ -236,7 +236,7 @@ def _is_near(one: float, other: float) -> bool:
     return max(one, other) <= min(one, other) * FULL
 
 
-def _add_cost(found: Figures, calls: list[ModelCall], agents: list[Node]) -> None:
+def _add_cost(found: SpanUsage, calls: list[ModelCall], agents: list[Node]) -> None:
     """What was recorded: of the calls where all of them tell a cost, else of the outermost agents.
 
     Where only some tell one, the cost of the whole is unknown.
@@ -251,7 +251,7 @@ def _add_cost(found: Figures, calls: list[ModelCall], agents: list[Node]) -> Non
         found.cost = {"usd": None, "source": "partial", "known_usd": sum(known)}
 
 
-def _stated_costs(found: Figures, agents: list[Node], known: float) -> list[float | None]:
+def _stated_costs(found: SpanUsage, agents: list[Node], known: float) -> list[float | None]:
     """What the agents say they cost, where all say it and it is more than what is known of their calls."""
     whole = [_cost(found, agent.facts.cost_usd, found.usage) for agent in agents]
     total = sum(part for part in whole if part is not None)
@@ -263,7 +263,7 @@ def _is_free(call: ModelCall) -> bool:
     return call.best.span.has_failed and call.usage is None and call.told("cost_usd") is None
 
 
-def _cost(found: Figures, usd: float | None, usage: Usage | None) -> float | None:
+def _cost(found: SpanUsage, usd: float | None, usage: Usage | None) -> float | None:
     cost, warnings = recorded_cost(usd, usage or unknown_usage(), "cost")
     found.warnings += [warning for warning in warnings if warning not in found.warnings]
     return cost["usd"]

@@ -9,7 +9,7 @@ from evalgate.adapters.formats.core.build.raw_message import written
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.adapters.formats.spans.span import Event, Span
+    from evalgate.adapters.formats.spans.span import Span, SpanEvent
 
 UNKNOWN = 1 << 80  # sorts after every time
 
@@ -68,9 +68,9 @@ def _lateness(span: Span) -> tuple[int, int, str]:
     return -1 if span.end_ns is None else span.end_ns, len(span.attributes), told
 
 
-def _told(event: Event) -> str:
+def _told(event: SpanEvent) -> str:
     return written(list(event))
 
 
-def _time(event: Event) -> int:
+def _time(event: SpanEvent) -> int:
     return UNKNOWN if event.time_ns is None else event.time_ns

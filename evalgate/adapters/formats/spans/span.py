@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Said
-    from evalgate.models.trace.trace import Evaluation, Usage, Warning_
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
+    from evalgate.models.trace.trace import TraceScore, Usage, Warning_
 
 SpanKind = Literal["inference", "tool", "agent", "other", "excluded"]
 """What a span stands for in the run of an agent.
@@ -23,7 +23,7 @@ NO_SPAN = "no-span"
 """The id of the span of log records that name none."""
 
 
-class Event(NamedTuple):
+class SpanEvent(NamedTuple):
     """Something that happened within a span: a span event, or a log record that names the span."""
 
     name: str
@@ -49,7 +49,7 @@ class Span:
     attributes: dict[str, Any] = field(default_factory=dict)
     resource: dict[str, Any] = field(default_factory=dict)
     scope: str | None = None
-    events: list[Event] = field(default_factory=list)
+    events: list[SpanEvent] = field(default_factory=list)
     has_failed: bool = False
     status_message: str | None = None
     is_from_logs: bool = False
@@ -72,8 +72,8 @@ class Facts:
     is_metered: bool = True
     cost_usd: float | None = None
     finish_reason: str | None = None
-    input: list[Said] | None = None
-    output: list[Said] | None = None
+    input: list[RawMessage] | None = None
+    output: list[RawMessage] | None = None
     system: str | None = None
     tool_definitions: list[dict[str, Any]] | None = None
     tool_name: str | None = None
@@ -89,5 +89,5 @@ class Facts:
     trial: int | None = None
     tags: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
-    evaluations: list[Evaluation] = field(default_factory=list)
+    evaluations: list[TraceScore] = field(default_factory=list)
     warnings: list[Warning_] = field(default_factory=list)

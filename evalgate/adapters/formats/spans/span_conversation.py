@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.build.call_identity import key_as_recorded
-from evalgate.adapters.formats.core.build.raw_message import Said, converse, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, converse, written
 from evalgate.adapters.formats.spans.tree import of_kind
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def conversation_of(nodes: list[Node], main: Sequence[ModelCall]) -> Conversatio
     said = [_copied(message) for message in said]
     if said and all(message.role != "system" for message in said):
         instructions = system_of(main, agents)
-        said[:0] = [Said("system", instructions)] if instructions else []
+        said[:0] = [RawMessage("system", instructions)] if instructions else []
     _end(said, agents)
     _pair_ids(said)
     return converse(said)
@@ -56,11 +56,11 @@ def _speaking_agents(nodes: list[Node]) -> list[Node]:
     return sorted((agent for agent in agents if agent.depth == depth), key=lambda agent: agent.end)
 
 
-def _of_agent(agent: Node) -> list[Said]:
+def _of_agent(agent: Node) -> list[RawMessage]:
     return [*(agent.facts.input or []), *(agent.facts.output or [])]
 
 
-def _of_calls(main: Sequence[ModelCall]) -> list[Said]:
+def _of_calls(main: Sequence[ModelCall]) -> list[RawMessage]:
     """The last call's input and output, as long as the input tells all that was said before."""
     telling = [call for call in main if call.told("input") or call.told("output")]
     if not telling:
@@ -84,13 +84,13 @@ def _finish(call: ModelCall) -> None:
         output[-1].finish_reason = call.told("finish_reason")
 
 
-def _after_equal_input(calls: list[ModelCall], given: list[Said]) -> list[Said]:
+def _after_equal_input(calls: list[ModelCall], given: list[RawMessage]) -> list[RawMessage]:
     """Some recorders repeat the first input only: then the calls before that asked for tools belong to it."""
     alike = _signature(given)
     before = [call for call in calls[:-1] if _signature(call.told("input") or []) == alike]
     asked = [call for call in before if any(said.calls for said in call.told("output") or [])]
     seen: set[tuple[str | None, Key]] = set()
-    answers: list[Said] = []
+    answers: list[RawMessage] = []
     for call in [*asked, calls[-1]]:
         output = call.told("output") or []
         asked_for = [one for said in output for one in said.calls]
@@ -100,18 +100,18 @@ def _after_equal_input(calls: list[ModelCall], given: list[Said]) -> list[Said]:
     return [*given, *answers]
 
 
-def _in_time(calls: list[ModelCall]) -> list[Said]:
+def _in_time(calls: list[ModelCall]) -> list[RawMessage]:
     """Each call tells only what is new: one after the other."""
     return [said for call in calls for part in ("input", "output") for said in call.told(part) or []]
 
 
-def _lead(own: list[Said]) -> list[Said]:
+def _lead(own: list[RawMessage]) -> list[RawMessage]:
     """What an agent was told before it first spoke."""
     spoken = next((at for at, said in enumerate(own) if said.role == "assistant"), len(own))
     return own[:spoken]
 
 
-def _end(said: list[Said], agents: Sequence[Node]) -> None:
+def _end(said: list[RawMessage], agents: Sequence[Node]) -> None:
     """The outermost agent's own answer comes last, where it is not what the model said last."""
     answered = next((agent for agent in reversed(agents) if agent.facts.output), None)
     if answered is None or not said:
@@ -121,10 +121,10 @@ def _end(said: list[Said], agents: Sequence[Node]) -> None:
         return
     spoken = next((one.content for one in reversed(said) if one.role == "assistant" and one.content), "")
     if (spoken or "").strip() != last.content.strip():
-        said.append(Said("assistant", last.content, agent=answered.facts.agent))
+        said.append(RawMessage("assistant", last.content, agent=answered.facts.agent))
 
 
-def _pair_ids(said: list[Said]) -> None:
+def _pair_ids(said: list[RawMessage]) -> None:
     """Some recorders give a call another id than its answer: as many of both are joined in their order."""
     asked = {call.id for message in said for call in message.calls}
     answered = {answer.id for message in said for answer in message.answers}
@@ -141,18 +141,18 @@ def _pair_ids(said: list[Said]) -> None:
         message.answers[at] = message.answers[at]._replace(id=call.id)
 
 
-def _copied(said: Said) -> Said:
+def _copied(said: RawMessage) -> RawMessage:
     """A message that may be changed; others may tell the same one."""
     from evalgate.records import replace
 
     return replace(said, calls=list(said.calls), answers=list(said.answers))
 
 
-def _size(said: Sequence[Said]) -> int:
+def _size(said: Sequence[RawMessage]) -> int:
     return sum(1 + len(message.calls) + len(message.answers) for message in said if message.role != "system")
 
 
-def _signature(said: Sequence[Said]) -> list[tuple[str, str | None]]:
+def _signature(said: Sequence[RawMessage]) -> list[tuple[str, str | None]]:
     return [
         (message.role, message.content or written([answer.content for answer in message.answers]))
         for message in said

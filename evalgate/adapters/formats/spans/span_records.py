@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.format import Identity, Reader, identity, no
 from evalgate.adapters.formats.core.strict_json import shown
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.embedded_trace import carried
-from evalgate.adapters.formats.spans.encodings.container import Held
+from evalgate.adapters.formats.spans.encodings.container import SpanFile
 from evalgate.adapters.formats.spans.groups import grouped, is_of_an_agent
 from evalgate.adapters.formats.spans.log_placement import placed
 from evalgate.adapters.formats.spans.merging import once, with_logs
@@ -27,7 +27,7 @@ TRIAL_KEY = "evalgate.trial"
 
 
 @dataclass(slots=True)
-class Run:
+class AgentRun:
     """The spans of one run, what to say beside them, and why they can't be trusted, if so."""
 
     spans: list[Span]
@@ -36,28 +36,28 @@ class Run:
 
 
 def span_reader(
-    read: Callable[[Sequence[Any], Held], None],
+    read: Callable[[Sequence[Any], SpanFile], None],
     trace_ids: Callable[[Sequence[Any]], Iterable[str]],
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None,
 ) -> Reader:
     """The reader of a container of spans: `read` takes the spans out, files join over their trace ids."""
 
-    def split(documents: Any) -> Sequence[Run]:
-        held = Held()
+    def split(documents: Any) -> Sequence[AgentRun]:
+        held = SpanFile()
         read(documents, held)
         return runs_of(held)
 
     return Reader(build=build, identify=identify, split=split, unpack=unpack, join_keys=trace_ids)
 
 
-def runs_of(held: Held) -> list[Run]:
+def runs_of(held: SpanFile) -> list[AgentRun]:
     """One record a run, and one for what can't be read of spans without a trace.
 
     Traces without a word about an agent (a health check, a queue) are left out where the file holds others,
     and counted; a file of nothing else is one record that says so.
     """
     spans, differing = once(held.spans)
-    runs: list[Run] = []
+    runs: list[AgentRun] = []
     noise: list[list[Span]] = []
     logs, ambiguous = placed(spans, held.logs)
     for group in grouped(with_logs(spans, logs)):
@@ -67,8 +67,8 @@ def runs_of(held: Held) -> list[Run]:
         if problem is None and not is_of_an_agent(group):
             noise.append(group)
             continue
-        runs.append(Run(group, problem, _differing(sum(differing.get(name, 0) for name in traces))))
-    runs += [Run([], problem) for problem in held.damaged.values()]
+        runs.append(AgentRun(group, problem, _differing(sum(differing.get(name, 0) for name in traces))))
+    runs += [AgentRun([], problem) for problem in held.damaged.values()]
     if noise:
         _leave_out(noise, runs)
     if held.unplaced:
@@ -80,7 +80,7 @@ def runs_of(held: Held) -> list[Run]:
     return runs
 
 
-def build(record: Run) -> Trace:
+def build(record: AgentRun) -> Trace:
     """The trace of one run; raises TraceError where a part of it can't be read."""
     if record.problem is not None:
         raise record.problem
@@ -89,7 +89,7 @@ def build(record: Run) -> Trace:
     return trace
 
 
-def identify(record: Run) -> Identity:
+def identify(record: AgentRun) -> Identity:
     """Scenario and trial, as far as the spans that can be read say them."""
     told = [place for span in record.spans for place in (span.attributes, span.resource)]
     for place in told:
@@ -107,19 +107,19 @@ def _differing(count: int) -> list[Warning_]:
     return [{"code": "span_conflict", "message": said, "where": "spans"}]
 
 
-def _leave_out(noise: list[list[Span]], runs: list[Run]) -> None:
+def _leave_out(noise: list[list[Span]], runs: list[AgentRun]) -> None:
     spans, traces = _counted(sum(map(len, noise)), "span"), _counted(len(noise), "trace")
     what = f"{spans} of {traces}, such as `{shown(noise[0][0].name)}`"
     _tell(what, f"{what}, said nothing of an agent and are left out", runs)
 
 
-def _tell(alone: str, beside: str, runs: list[Run]) -> None:
+def _tell(alone: str, beside: str, runs: list[AgentRun]) -> None:
     """Beside the first run that can be read; where there is none at all it is the whole answer."""
     told = next((run for run in runs if run.problem is None), None)
     if told is not None:
         told.warnings.append({"code": "left_out", "message": beside, "where": "spans"})
     elif not runs:
-        runs.append(Run([], TraceError(f"no span says what an agent did: {alone}")))
+        runs.append(AgentRun([], TraceError(f"no span says what an agent did: {alone}")))
 
 
 def _counted(count: int, what: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.build.call_identity import Key
     from evalgate.adapters.formats.core.build.conversation import Conversation
-    from evalgate.adapters.formats.core.build.raw_message import Asked, Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.timeline import Timeline
     from evalgate.adapters.formats.spans.tree import Node
@@ -30,7 +30,7 @@ Place = tuple[str, str] | tuple[str, str, str] | tuple[str, None] | str
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class SpanToolCall:
     """One tool call on its way; `asked_by` is the model call that asked for it, `node` the span it ran in."""
 
     call: ToolCall
@@ -45,7 +45,7 @@ def tool_calls(
 ) -> list[ToolCall]:
     """Those of the conversation, of sub-agents and of spans, in the order of time, none counted twice."""
     known = conversation.calls
-    merging = _Merging([Entry(call, True, timeline.spoken_by.get(call["step"])) for call in known])
+    merging = _Merging([SpanToolCall(call, True, timeline.spoken_by.get(call["step"])) for call in known])
     merging.add_asked(calls)
     merging.add_run(tools)
     entries = merging.entries
@@ -57,7 +57,7 @@ def tool_calls(
     return _numbered(entries, timeline)
 
 
-def _times(entries: list[Entry]) -> dict[int, int]:
+def _times(entries: list[SpanToolCall]) -> dict[int, int]:
     """When the first tool of each of the conversation's responses began."""
     found: dict[int, int] = {}
     for entry in entries:
@@ -70,12 +70,12 @@ def _times(entries: list[Entry]) -> dict[int, int]:
 class _Merging:
     """What is known of tool calls so far, found by id, else by name and arguments in the order made."""
 
-    def __init__(self, entries: list[Entry]) -> None:
-        self.entries: list[Entry] = []
+    def __init__(self, entries: list[SpanToolCall]) -> None:
+        self.entries: list[SpanToolCall] = []
         self._ids: set[str] = set()
-        self._same: dict[tuple[str, Key], Entry] = {}
-        self._unasked: dict[Place, deque[Entry]] = defaultdict(deque)
-        self._unrun: dict[Place, deque[Entry]] = defaultdict(deque)
+        self._same: dict[tuple[str, Key], SpanToolCall] = {}
+        self._unasked: dict[Place, deque[SpanToolCall]] = defaultdict(deque)
+        self._unrun: dict[Place, deque[SpanToolCall]] = defaultdict(deque)
         for entry in entries:
             self._add(entry)
 
@@ -87,7 +87,9 @@ class _Merging:
                 for asked in said.calls:
                     self._add_one_asked(call, asked, said, answers)
 
-    def _add_one_asked(self, call: ModelCall, asked: Asked, said: Said, answers: _Answers) -> None:
+    def _add_one_asked(
+        self, call: ModelCall, asked: ToolRequest, said: RawMessage, answers: _Answers
+    ) -> None:
         known = self._asked_before(call, asked)
         if known is not None:
             known.is_claimed = True
@@ -96,9 +98,9 @@ class _Merging:
         blank = _blank(asked.name, asked.id, asked.arguments, said.agent or _agent_of(call.best))
         blank["started_at"] = said.timestamp
         answers.fill(call, blank)
-        self._add(Entry(blank, False, asked_by=call, is_claimed=True))
+        self._add(SpanToolCall(blank, False, asked_by=call, is_claimed=True))
 
-    def _asked_before(self, call: ModelCall, asked: Asked) -> Entry | None:
+    def _asked_before(self, call: ModelCall, asked: ToolRequest) -> SpanToolCall | None:
         key = key_as_recorded(asked.name, asked.arguments)
         if asked.id is not None:
             fresh = _next_unasked(self._unasked.get((asked.id, asked.name, "id")))
@@ -116,11 +118,11 @@ class _Merging:
         for node in strange:
             by_name = None if node.facts.tool_call_id in self._ids else (_name_of(node), None)
             if by_name is None or not self._found(node, self._unrun.get(by_name), ids, of_owner=True):
-                entry = Entry(_blank_run(node), False, node=node)
+                entry = SpanToolCall(_blank_run(node), False, node=node)
                 self.entries.append(entry)
                 _run(entry.call, node)
 
-    def _asked_for(self, node: Node) -> deque[Entry] | None:
+    def _asked_for(self, node: Node) -> deque[SpanToolCall] | None:
         """The calls that a span may be: of its id, else its name and arguments, or its name."""
         facts = node.facts
         if facts.tool_call_id in self._ids:
@@ -130,7 +132,7 @@ class _Merging:
         return self._unrun.get(key_as_recorded(_name_of(node), facts.arguments))
 
     def _found(
-        self, node: Node, waiting: deque[Entry] | None, ids: set[str], *, of_owner: bool = False
+        self, node: Node, waiting: deque[SpanToolCall] | None, ids: set[str], *, of_owner: bool = False
     ) -> bool:
         """Joins a span with the first call that waits for it; one whose id another span has waits on."""
         while waiting and waiting[0].node is not None:
@@ -145,7 +147,7 @@ class _Merging:
                 return True
         return False
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: SpanToolCall) -> None:
         self.entries.append(entry)
         call, key = entry.call, _key_of(entry.call)
         identity = call["id"]
@@ -159,7 +161,7 @@ class _Merging:
         self._unrun[call["name"], None].append(entry)
 
 
-def _next_unasked(waiting: deque[Entry] | None) -> Entry | None:
+def _next_unasked(waiting: deque[SpanToolCall] | None) -> SpanToolCall | None:
     while waiting and waiting[0].is_claimed:
         waiting.popleft()
     return waiting[0] if waiting else None
@@ -195,7 +197,7 @@ def _answered(last: ModelCall) -> dict[str | Key, deque[ToolCall]]:
     return found
 
 
-def _may_be(entry: Entry, call: ModelCall) -> bool:
+def _may_be(entry: SpanToolCall, call: ModelCall) -> bool:
     return not entry.is_claimed and entry.asked_by in (None, call)
 
 
@@ -216,7 +218,7 @@ def _name_of(node: Node) -> str:
     return node.facts.tool_name or node.span.name
 
 
-def _is_of(entry: Entry, node: Node) -> bool:
+def _is_of(entry: SpanToolCall, node: Node) -> bool:
     """True unless another agent asked for the call."""
     return entry.asked_by is None or entry.asked_by.owner is node.owner
 
@@ -252,9 +254,9 @@ def _agent_of(node: Node) -> str | None:
     return node.facts.agent if owner is None else owner.facts.agent or node.facts.agent
 
 
-def _numbered(entries: Iterable[Entry], timeline: Timeline) -> list[ToolCall]:
+def _numbered(entries: Iterable[SpanToolCall], timeline: Timeline) -> list[ToolCall]:
     """In the order of time, the conversation's in its own; steps and turns as the timeline has them."""
-    line: list[tuple[int, bool, int, Entry]] = []
+    line: list[tuple[int, bool, int, SpanToolCall]] = []
     time = -1
     for number, entry in enumerate(entries):
         known = _time(entry)
@@ -271,13 +273,13 @@ def _numbered(entries: Iterable[Entry], timeline: Timeline) -> list[ToolCall]:
     return found
 
 
-def _time(entry: Entry) -> int:
+def _time(entry: SpanToolCall) -> int:
     if entry.node is not None:
         return entry.node.start
     return UNKNOWN if entry.asked_by is None else entry.asked_by.end
 
 
-def _place(entry: Entry, timeline: Timeline) -> tuple[int, int]:
+def _place(entry: SpanToolCall, timeline: Timeline) -> tuple[int, int]:
     if entry.is_main:
         return timeline.of_message(entry.call["step"])
     if entry.asked_by is not None:

@@ -29,7 +29,7 @@ from evalgate.adapters.formats.core.usage.usage_fields import (
     recorded_cost,
     recorded_seconds,
 )
-from evalgate.models.trace.trace import Evaluation, LlmCall, Message, Role, Trace
+from evalgate.models.trace.trace import LlmCall, Message, Role, Trace, TraceScore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +191,7 @@ def _answers(trace: Trace) -> int:
     return max(roles[begun:].count("assistant"), len(trace.llm_calls))
 
 
-def _evaluations(run: dict[str, Any]) -> list[Evaluation]:
+def _evaluations(run: dict[str, Any]) -> list[TraceScore]:
     reward_info = mapping(run.get("reward_info"), "reward_info")
     found = []
     if reward_info.get("reward") is not None:

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.format import Identity, Reader, identity
 from evalgate.adapters.formats.core.strict_json import require_shallow, shown
 from evalgate.adapters.formats.core.usage.usage_fields import evaluation
 from evalgate.adapters.formats.messages.openai import read_messages
-from evalgate.models.trace.trace import Evaluation, Trace
+from evalgate.models.trace.trace import Trace, TraceScore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def _mark_errors(conversation: Conversation) -> None:
             failed(call)
 
 
-def _evaluations(run: dict[str, Any], info: dict[str, Any]) -> list[Evaluation]:
+def _evaluations(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
     reward_info = mapping(info.get("reward_info"), "info.reward_info")
     breakdown = mapping(reward_info.get("info"), "info.reward_info.info")
     found = [] if run.get("reward") is None else [evaluation("reward", run["reward"], "reward")]

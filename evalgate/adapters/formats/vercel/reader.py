@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import Metered
-from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.build.raw_message import RawMessage
 from evalgate.adapters.formats.core.build.run_end import handed_in
 from evalgate.adapters.formats.core.build.side_fields import identify_beside
 from evalgate.adapters.formats.core.chat_shapes import conversations
@@ -15,7 +15,7 @@ from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import answered, asked, read_blocks
-from evalgate.adapters.formats.messages.message_builder import Spoken
+from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.vercel import is_vercel
 from evalgate.models.trace.trace import Trace, Usage, unknown_usage
 
@@ -35,13 +35,13 @@ def build(record: Any) -> Trace:
     """One conversation; of a result, its steps after the prompt and messages beside them."""
     require_shallow(record)
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    story = Metered()
+    story = MeteredConversation()
     system = text(beside.get("system"), "system")
     if system:
-        story.say([Said("system", system)])
+        story.say([RawMessage("system", system)])
     prompt = text(beside.get("prompt"), "prompt") if isinstance(beside.get("prompt"), str) else None
     if prompt:
-        story.say([Said("user", prompt)])
+        story.say([RawMessage("user", prompt)])
     for number, value in enumerate(listing(beside.get("messages"), "messages")):
         _at(f"messages[{number}]", _say, story, value)
     if beside.get("steps") is not None and not story.llm_calls:
@@ -54,14 +54,14 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def _at(path: str, read: Any, story: Metered, value: Any) -> None:
+def _at(path: str, read: Any, story: MeteredConversation, value: Any) -> None:
     try:
         read(story, mapping(value, ""))
     except FieldError as error:
         raise error.under(path) from None
 
 
-def _say(story: Metered, message: dict[str, Any]) -> None:
+def _say(story: MeteredConversation, message: dict[str, Any]) -> None:
     is_own = message.get("parts") is not None or message.get("toolInvocations") is not None
     story.say(vercel.read_message(message) if is_own else roles.read_message(message))
     about = message.get("metadata")
@@ -74,13 +74,13 @@ def _say(story: Metered, message: dict[str, Any]) -> None:
         story.meter(_usage(usage), model=text(about.get("model"), "metadata.model") if about else None)
 
 
-def _step(story: Metered, step: dict[str, Any]) -> None:
+def _step(story: MeteredConversation, step: dict[str, Any]) -> None:
     """One step: its content, or text, calls and results in lists of their own."""
     response = mapping(step.get("response"), "response")
     model = text(response.get("modelId"), "response.modelId")
     when = time(response.get("timestamp"), "response.timestamp")
     reason = text(step.get("finishReason"), "finishReason")
-    spoken = Spoken(Said("assistant", model=model, finish_reason=reason, timestamp=when))
+    spoken = MessageBuilder(RawMessage("assistant", model=model, finish_reason=reason, timestamp=when))
     content = listing(step.get("content"), "content")
     if content:
         read_blocks(spoken, content, "content")
@@ -96,7 +96,7 @@ def _step(story: Metered, step: dict[str, Any]) -> None:
     )
 
 
-def _lists(spoken: Spoken, step: dict[str, Any]) -> None:
+def _lists(spoken: MessageBuilder, step: dict[str, Any]) -> None:
     thought = step.get("reasoningText", step.get("reasoning"))
     spoken.thought(thought if isinstance(thought, str) else None)
     spoken.text(text(step.get("text"), "text") or None)

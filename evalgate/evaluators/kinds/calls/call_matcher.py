@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.evaluators.kinds.calls.call_index import CallIndex
 from evalgate.evaluators.kinds.calls.steps import MATCHES
-from evalgate.measures.work_budget import Effort
+from evalgate.measures.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.evaluators.kinds.calls.steps import Wanted
+    from evalgate.evaluators.kinds.calls.steps import CompiledStep
     from evalgate.measures.sequences.argument_lookups import Lookup
     from evalgate.models.trace.trace import ToolCall
 
@@ -27,11 +27,11 @@ _CHARACTERS = 1_000
 class _Fitting(NamedTuple):
     """What of one kind of step is about one tool, and the comparisons it takes; none where a name is all."""
 
-    alternatives: Sequence[Wanted]
+    alternatives: Sequence[CompiledStep]
     cost: int
 
 
-class Called:
+class CallMatcher:
     """Calls by position from 0. `level` is the worst judgement that still counts as a match.
 
     Calls that are not compared because `effort` has run out match nothing.
@@ -51,11 +51,11 @@ class Called:
     )
 
     def __init__(
-        self, calls: Sequence[ToolCall], kinds: Sequence[Sequence[Wanted]], comparisons: int
+        self, calls: Sequence[ToolCall], kinds: Sequence[Sequence[CompiledStep]], comparisons: int
     ) -> None:
         self.count = len(calls)
         self.level = MATCHES
-        self.effort = Effort(comparisons)
+        self.effort = WorkBudget(comparisons)
         self._calls = calls
         self._kinds = kinds
         self._names: dict[str, list[int]] = {}
@@ -119,7 +119,7 @@ class Called:
         fitting = self._alternatives(kind, self.name(at)).alternatives
         return fitting[0].difference(self._calls[at]) if fitting else None
 
-    def _lists(self, wanted: Wanted) -> list[Sequence[int]]:
+    def _lists(self, wanted: CompiledStep) -> list[Sequence[int]]:
         names = [wanted.tool] if wanted.tool in self._names else []
         if "*" in wanted.tool and self.effort.look(len(self._names)):
             names = [name for name in self._names if wanted.fits_name(name)]

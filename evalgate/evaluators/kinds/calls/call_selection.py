@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Numbered = tuple[int, ToolCall]
 
 
-class Choice(NamedTuple):
+class CallFilter(NamedTuple):
     """Which calls are meant: all of `tool`, or those whose argument `argument` is `action`."""
 
     tool: str
@@ -24,9 +24,9 @@ class Choice(NamedTuple):
         tool = shorten(self.tool, 60)
         return tool if self.action is None else f"{tool} with {self.argument} {show(self.action, 40)}"
 
-    def of(self, trace: Trace) -> Chosen:
+    def of(self, trace: Trace) -> SelectedCalls:
         """The agent's calls that are meant, numbered from 1 among all calls of the agent."""
-        found = Chosen([], [])
+        found = SelectedCalls([], [])
         for number, call in enumerate(trace.agent_calls, 1):
             if call["name"] != self.tool:
                 continue
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
         return isinstance(arguments, dict) and equal(arguments.get(self.argument), self.action)
 
 
-class Chosen(NamedTuple):
+class SelectedCalls(NamedTuple):
     """Calls that are meant, and calls that may be: their arguments were not captured."""
 
     sure: list[Numbered]

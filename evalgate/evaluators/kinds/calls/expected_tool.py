@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
-from evalgate.evaluators.kinds.calls.call_selection import Choice, times
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, times
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
 from evalgate.evaluators.kinds.calls.tool_rules import count
 
@@ -22,7 +22,7 @@ def _counted(calls: int, expected: int) -> dict[str, int]:
     return {"calls": calls, "expected_calls": expected}
 
 
-def _at_least(choice: Choice, least: int) -> Check:
+def _at_least(choice: CallFilter, least: int) -> Check:
     def check(trace: Trace) -> Finding:
         sure, unsure = choice.of(trace)
         told = f"{choice} was called {times(len(sure))}, expected at least {times(least)}"
@@ -36,7 +36,7 @@ def _at_least(choice: Choice, least: int) -> Check:
     return check
 
 
-def _none(choice: Choice) -> Check:
+def _none(choice: CallFilter) -> Check:
     def check(trace: Trace) -> Finding:
         sure, unsure = choice.of(trace)
         if sure:
@@ -69,11 +69,11 @@ class ExpectedTool(Evaluator):
         """The check in words."""
         if self._is_negative():
             return (
-                f"no call of {Choice(self.tool, self.action, self.action_argument)}"
+                f"no call of {CallFilter(self.tool, self.action, self.action_argument)}"
                 if self.tool
                 else "no tool call"
             )
-        choice = Choice(self.expected_tool or self.tool or "", self.action, self.action_argument)
+        choice = CallFilter(self.expected_tool or self.tool or "", self.action, self.action_argument)
         least = 1 if self.min_calls is None else self.min_calls
         return f"{choice} called" if least == 1 else f"{choice} called at least {times(least)}"
 
@@ -81,27 +81,31 @@ class ExpectedTool(Evaluator):
         return self.expected_tool is None and "expected_tool" in self.model_fields_set
 
     def compile(self) -> Check:
-        """Checks that the fields agree; raises FlawedError."""
+        """Checks that the fields agree; raises FieldProblemError."""
         if self._is_negative():
             return self._negative()
         tool = self.expected_tool or self.tool
         if tool is None:
-            raise FlawedError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
+            raise FieldProblemError(
+                "type", "expected_tool needs a tool", "`expected_tool: null` means no call"
+            )
         if self.tool not in (None, tool):
-            raise FlawedError("tool", "`tool` and `expected_tool` are two names for one tool", "drop one")
+            raise FieldProblemError(
+                "tool", "`tool` and `expected_tool` are two names for one tool", "drop one"
+            )
         if self.min_calls == 0:
-            raise FlawedError(
+            raise FieldProblemError(
                 "min_calls", "`min_calls: 0` demands nothing", "`expected_tool: null` means no call"
             )
-        return _at_least(Choice(tool, self.action, self.action_argument), self.min_calls or 1)
+        return _at_least(CallFilter(tool, self.action, self.action_argument), self.min_calls or 1)
 
     def _negative(self) -> Check:
         if self.min_calls:
-            raise FlawedError("min_calls", "where no tool is expected, `min_calls` can only be 0")
+            raise FieldProblemError("min_calls", "where no tool is expected, `min_calls` can only be 0")
         if self.tool is not None:
-            return _none(Choice(self.tool, self.action, self.action_argument))
+            return _none(CallFilter(self.tool, self.action, self.action_argument))
         if self.action is not None:
-            raise FlawedError("action", "`action` needs `tool`: the tool that has this action")
+            raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
         return count(None, 0, 0)
 
 
@@ -115,11 +119,11 @@ class NoTool(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"no call of {Choice(self.tool, self.action, self.action_argument)}"
+        return f"no call of {CallFilter(self.tool, self.action, self.action_argument)}"
 
     def compile(self) -> Check:
         """A look at the calls."""
-        return _none(Choice(self.tool, self.action, self.action_argument))
+        return _none(CallFilter(self.tool, self.action, self.action_argument))
 
 
 class NoRunCode(Evaluator):
@@ -134,4 +138,4 @@ class NoRunCode(Evaluator):
 
     def compile(self) -> Check:
         """A look at the calls."""
-        return _none(Choice(self.tool))
+        return _none(CallFilter(self.tool))

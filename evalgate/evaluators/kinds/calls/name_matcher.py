@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.measures.work_budget import Effort
+    from evalgate.measures.work_budget import WorkBudget
 
 
-class CalledNames:
+class NameMatcher:
     """What `called.Called` tells of such calls; `tools` has the name of each kind."""
 
     __slots__ = ("_names", "_places", "_tools", "count", "effort")
 
-    def __init__(self, names: Sequence[str], tools: Sequence[str], effort: Effort) -> None:
+    def __init__(self, names: Sequence[str], tools: Sequence[str], effort: WorkBudget) -> None:
         self._names, self._tools = names, tools
         self.count, self.effort = len(names), effort
         self._places: dict[str, list[int]] = {}

@@ -9,7 +9,7 @@ from evalgate.measures.sequences.step_matching import Calls
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.kinds.calls.steps import Steps
+    from evalgate.evaluators.kinds.calls.steps import CompiledSequence
     from evalgate.measures.sequences.step_matching import Alignment
 
 _ROWS, _NAME = 2 * SHOWN, 1_000
@@ -25,7 +25,9 @@ class NamedCalls(Calls, Protocol):
         """What is wrong with a call of one of the kind's tools; None where it is another tool."""
 
 
-def reason(found: Alignment, steps: Steps, calls: NamedCalls, *, closed: bool, ordered: bool) -> str:
+def reason(
+    found: Alignment, steps: CompiledSequence, calls: NamedCalls, *, closed: bool, ordered: bool
+) -> str:
     """The first divergence, what is missing, where `closed` what is too much, then the alignment."""
     parts = []
     if found.missing:
@@ -42,7 +44,7 @@ def reason(found: Alignment, steps: Steps, calls: NamedCalls, *, closed: bool, o
     return "; ".join(parts)
 
 
-def _divergence(found: Alignment, steps: Steps, calls: NamedCalls, *, ordered: bool) -> str:
+def _divergence(found: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool) -> str:
     """The first step without a call, and the call that comes nearest to it."""
     slot = found.missing[0]
     expected = f"step {slot + 1}: expected {steps.text(slot)}"
@@ -67,7 +69,7 @@ def _place(found: Alignment, slot: int) -> int:
 
 
 def _nearest(
-    found: Alignment, steps: Steps, calls: NamedCalls, slot: int, place: int
+    found: Alignment, steps: CompiledSequence, calls: NamedCalls, slot: int, place: int
 ) -> tuple[int, str] | None:
     """A call of the step's tool that nothing else took, and what is wrong with it."""
     kind = steps.plan.slots[slot].kind
@@ -77,7 +79,7 @@ def _nearest(
     return None
 
 
-def _alignment(found: Alignment, steps: Steps, calls: NamedCalls) -> str:
+def _alignment(found: Alignment, steps: CompiledSequence, calls: NamedCalls) -> str:
     told = []
     for slot, at in found.rows[:_ROWS]:
         if slot is None and at is not None:
@@ -88,7 +90,7 @@ def _alignment(found: Alignment, steps: Steps, calls: NamedCalls) -> str:
     return ", ".join([*told, f"{more} more"] if more > 0 else told)
 
 
-def evidence(found: Alignment, steps: Steps, calls: NamedCalls) -> dict[str, Any]:
+def evidence(found: Alignment, steps: CompiledSequence, calls: NamedCalls) -> dict[str, Any]:
     """The alignment as rows [expected or null, called or null]."""
     rows = [
         [None if slot is None else steps.text(slot), None if at is None else shorten(calls.name(at), _NAME)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import Closed, Discriminator, Field, Tag
-from evalgate.evaluators.core.field_problems import Flaw, FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
 from evalgate.measures.sequences.argument_lookups import lookups
 from evalgate.measures.sequences.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, size
-from evalgate.measures.sequences.step_matching import Plan, Slot
+from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
@@ -77,7 +77,7 @@ Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CompiledStep:
     """A tool, its arguments and its status, ready to judge calls.
 
     `lookups` are arguments by which calls can be looked up before they are judged; `cost` is what it takes to
@@ -145,14 +145,14 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class CompiledSequence:
     """A whole sequence, ready to judge: `kinds` are the different demands, each with its alternatives.
 
     `texts` tell each kind in a few words.
     """
 
-    plan: Plan
-    kinds: Sequence[Sequence[Wanted]]
+    plan: StepPlan
+    kinds: Sequence[Sequence[CompiledStep]]
     texts: Sequence[str]
 
     def text(self, slot: int) -> str:
@@ -175,9 +175,9 @@ class Steps:
         return any(not wanted.is_bare for kind in self.kinds for wanted in kind)
 
 
-def compile_steps(sequence: Sequence[Any]) -> Steps:
-    """The entries of a sequence; raises FlawedError with the path of a demand that can't be meant."""
-    kinds: list[list[Wanted]] = []
+def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:
+    """The entries of a sequence; raises FieldProblemError with the path of a demand that can't be meant."""
+    kinds: list[list[CompiledStep]] = []
     known: dict[str, int] = {}
     slots: list[Slot] = []
     segments: list[list[int]] = []
@@ -194,20 +194,22 @@ def compile_steps(sequence: Sequence[Any]) -> Steps:
             segments[-1].append(len(slots))
             slots.append(Slot(known[key], not isinstance(step, str) and step.optional))
     if len(slots) > MAX_STEPS:
-        raise FlawedError("sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}")
+        raise FieldProblemError(
+            "sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}"
+        )
     texts = [" or ".join(wanted.text for wanted in kind) for kind in kinds]
-    return Steps(Plan(slots, segments), kinds, texts)
+    return CompiledSequence(StepPlan(slots, segments), kinds, texts)
 
 
-def _alternatives(step: str | Step | Choice, path: Path) -> list[Wanted]:
+def _alternatives(step: str | Step | Choice, path: Path) -> list[CompiledStep]:
     if isinstance(step, Choice):
         return [_wanted(each, (*path, "one_of", index)) for index, each in enumerate(step.one_of)]
     return [_wanted(step, path)]
 
 
-def _wanted(step: str | Step, path: Path) -> Wanted:
+def _wanted(step: str | Step, path: Path) -> CompiledStep:
     if isinstance(step, str):
-        return Wanted(step, shorten(step, 60))
+        return CompiledStep(step, shorten(step, 60))
     if step.optional and "one_of" in path:
         raise _flawed(
             (*path, "optional"), "one of several can't be optional", "make the step with `one_of` so"
@@ -216,15 +218,15 @@ def _wanted(step: str | Step, path: Path) -> Wanted:
     if step.args is None:
         if step.args_match in ("exact", "superset"):
             raise _flawed(path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments")
-        return Wanted(step.tool, text, status=step.status)
+        return CompiledStep(step.tool, text, status=step.status)
     try:
         matcher = arguments_matcher(step.args, step.args_match)
     except MatcherError as error:
         raise _flawed((*path, "args", *error.path), error.message, error.hint) from None
     if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
-        return Wanted(step.tool, text, status=step.status)
+        return CompiledStep(step.tool, text, status=step.status)
     by = lookups(step.args) if step.args_match != "superset" else []
-    return Wanted(step.tool, text, matcher, step.status, by, 1 + size(step.args) // _VALUES)
+    return CompiledStep(step.tool, text, matcher, step.status, by, 1 + size(step.args) // _VALUES)
 
 
 def entry_text(entry: Any) -> str:
@@ -245,7 +247,7 @@ def _step_text(step: Step) -> str:
     return f"{shorten(step.tool, 60)}{args}{status}"
 
 
-def _flawed(path: Path, message: str, hint: str | None) -> FlawedError:
-    error = FlawedError("sequence", message, hint)
-    error.flaw = Flaw(path, message, hint)
+def _flawed(path: Path, message: str, hint: str | None) -> FieldProblemError:
+    error = FieldProblemError("sequence", message, hint)
+    error.flaw = FieldProblem(path, message, hint)
     return error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.call_selection import Choice, captured
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, captured
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
 from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
 from evalgate.measures.sequences.repeats import hashable
@@ -37,8 +37,8 @@ class Timing(Evaluator):
         """The check in words."""
         return f"{self._choice()}: {self.type.replace('_', ' ')}"
 
-    def _choice(self) -> Choice:
-        return Choice(self.tool, self.action, self.action_argument)
+    def _choice(self) -> CallFilter:
+        return CallFilter(self.tool, self.action, self.action_argument)
 
     def compile(self) -> Check:
         """A look at the arguments of the calls."""

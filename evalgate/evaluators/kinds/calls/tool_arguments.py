@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
-from evalgate.evaluators.kinds.calls.call_selection import Choice, captured
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, captured
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
 from evalgate.measures.values.json_schemas import Schema, SchemaError
 from evalgate.measures.values.json_values import equal, shorten, show
@@ -35,8 +35,8 @@ class ToolArguments(Evaluator):
         return f"arguments of {self.tool} fit {'their' if self.json_schema is None else 'the'} schema"
 
     def compile(self) -> Check:
-        """Compiles the schema; raises FlawedError."""
-        choice, given = Choice(self.tool), self._given()
+        """Compiles the schema; raises FieldProblemError."""
+        choice, given = CallFilter(self.tool), self._given()
         kept = _OwnSchemas()
 
         def check(trace: Trace) -> Finding:
@@ -59,7 +59,7 @@ class ToolArguments(Evaluator):
         try:
             return Schema(self.json_schema)
         except SchemaError as error:
-            raise FlawedError("schema", str(error)) from None
+            raise FieldProblemError("schema", str(error)) from None
 
 
 def _judge(calls: list[Numbered], schema: Schema, tool: str) -> Finding:

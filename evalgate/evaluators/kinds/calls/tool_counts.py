@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, listed
 from evalgate.evaluators.kinds.calls.tool_rules import allowed, count, error_count, forbidden, together
 
@@ -41,7 +41,7 @@ class ToolCalls(Evaluator):
         return f"{whose}: {', '.join(bounds)}" if bounds else f"{whose} within their rules"
 
     def compile(self) -> Check:
-        """Checks that the rules say something and can hold together; raises FlawedError."""
+        """Checks that the rules say something and can hold together; raises FieldProblemError."""
         self._refuse_nonsense()
         least, most = (self.min, self.max) if self.exactly is None else (self.exactly, self.exactly)
         rules: list[Check] = []
@@ -56,19 +56,21 @@ class ToolCalls(Evaluator):
         if self.max_tool_errors is not None:
             rules.append(error_count(self.max_tool_errors))
         if not rules:
-            raise FlawedError("type", "tool_calls demands nothing", "give min, max, exactly or another rule")
+            raise FieldProblemError(
+                "type", "tool_calls demands nothing", "give min, max, exactly or another rule"
+            )
         return rules[0] if len(rules) == 1 else lambda trace: together([rule(trace) for rule in rules])
 
     def _refuse_nonsense(self) -> None:
         least, most, exactly = self.min, self.max, self.exactly
         if exactly is not None and (least is not None or most is not None):
-            raise FlawedError("exactly", "`exactly` stands alone", "drop `min` and `max`")
+            raise FieldProblemError("exactly", "`exactly` stands alone", "drop `min` and `max`")
         if least is not None and most is not None and least > most:
-            raise FlawedError("min", f"`min` {least} is more than `max` {most}")
+            raise FieldProblemError("min", f"`min` {least} is more than `max` {most}")
         if least == 0 and most is None:
-            raise FlawedError("min", "`min: 0` demands nothing", "`exactly: 0` means no call")
+            raise FieldProblemError("min", "`min: 0` demands nothing", "`exactly: 0` means no call")
         if self.tool is not None and least is None and most is None and exactly is None:
-            raise FlawedError("tool", "`tool` needs `min`, `max` or `exactly` beside it")
+            raise FieldProblemError("tool", "`tool` needs `min`, `max` or `exactly` beside it")
 
 
 class ForbiddenTools(Evaluator):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.call_selection import Choice
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import told_apart
@@ -30,7 +30,7 @@ class ToolLatencyLimit(Evaluator):
 
     def compile(self) -> Check:
         """A comparison of the slowest call."""
-        choice, limit = Choice(self.tool), self.max_seconds
+        choice, limit = CallFilter(self.tool), self.max_seconds
 
         def check(trace: Trace) -> Finding:
             calls = choice.of(trace).sure

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator, Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
-from evalgate.evaluators.kinds.calls.call_matcher import Called
-from evalgate.evaluators.kinds.calls.name_matcher import CalledNames
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher
+from evalgate.evaluators.kinds.calls.name_matcher import NameMatcher
 from evalgate.evaluators.kinds.calls.sequence_reason import evidence, reason
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
     MAX_STEPS,
     UNKNOWN,
+    CompiledSequence,
     Entry,
-    Steps,
     compile_steps,
     entry_text,
 )
@@ -30,7 +30,7 @@ from evalgate.measures.sequences.step_matching import (
     fits_in_order,
 )
 from evalgate.measures.values.json_values import shorten
-from evalgate.measures.work_budget import Effort
+from evalgate.measures.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,14 +74,14 @@ class ToolSequence(Evaluator):
         )
 
     def compile(self) -> Check:
-        """Checks that something is demanded; raises FlawedError."""
+        """Checks that something is demanded; raises FieldProblemError."""
         steps = compile_steps(self.sequence)
         self._must_demand(steps)
         passed = Finding("passed", self.label())
         levels = (UNKNOWN, BROKEN) if steps.is_demanding else ()
 
         def check(trace: Trace) -> Finding:
-            calls = Called(trace.agent_calls, steps.kinds, MAX_COMPARISONS)
+            calls = CallMatcher(trace.agent_calls, steps.kinds, MAX_COMPARISONS)
             if self._fits(steps, calls):
                 return passed
             for level in levels:
@@ -90,12 +90,12 @@ class ToolSequence(Evaluator):
                     return _undecided(calls)
             if calls.effort.ran_out:
                 return _TOO_MUCH
-            calls.level, calls.effort = MATCHES, Effort(COMPARED)
+            calls.level, calls.effort = MATCHES, WorkBudget(COMPARED)
             return self._failed(steps, calls)
 
         return check if steps.names is None else self._by_names(steps.names, steps, passed)
 
-    def _by_names(self, names: list[str], steps: Steps, passed: Finding) -> Check:
+    def _by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
         """The same check of a sequence that is names only, as most are: names are all it judges by.
 
         Most traces fit, which needs no look-up of any call, and the others fail in few ways.
@@ -110,7 +110,7 @@ class ToolSequence(Evaluator):
             way = tuple(called)
             found = known.get(way)
             if found is None:
-                found = self._failed(steps, CalledNames(called, tools, Effort(COMPARED)))
+                found = self._failed(steps, NameMatcher(called, tools, WorkBudget(COMPARED)))
                 is_usual = len(way) <= MOST_REMEMBERED and sum(map(len, way)) <= LONGEST_REMEMBERED
                 if is_usual and len(known) < MOST_WAYS:
                     known[way] = found
@@ -118,13 +118,13 @@ class ToolSequence(Evaluator):
 
         return check
 
-    def _must_demand(self, steps: Steps) -> None:
+    def _must_demand(self, steps: CompiledSequence) -> None:
         hint = "extra_calls: forbid means no tool call"
         if not self.sequence and self.extra_calls == "allow":
-            raise FlawedError("sequence", "an empty sequence demands nothing", hint)
+            raise FieldProblemError("sequence", "an empty sequence demands nothing", hint)
         is_open = self.mode != "exact" and self.extra_calls == "allow"
         if is_open and all(slot.optional for slot in steps.plan.slots):
-            raise FlawedError("sequence", "a sequence of optional steps demands nothing")
+            raise FieldProblemError("sequence", "a sequence of optional steps demands nothing")
 
     @property
     def _is_closed(self) -> bool:
@@ -136,16 +136,16 @@ class ToolSequence(Evaluator):
             return _same_bag if self._is_closed else _within_bag
         return _same if self._is_closed else _in_order
 
-    def _fits(self, steps: Steps, calls: Called) -> bool:
+    def _fits(self, steps: CompiledSequence, calls: CallMatcher) -> bool:
         if self.mode == "any_order":
             return fits_as_bag(steps.plan, calls, closed=self._is_closed)
         return (fits_exactly if self._is_closed else fits_in_order)(steps.plan, calls)
 
-    def _fits_at(self, level: int, steps: Steps, calls: Called) -> bool:
+    def _fits_at(self, level: int, steps: CompiledSequence, calls: CallMatcher) -> bool:
         calls.level = level
         return not calls.effort.ran_out and self._fits(steps, calls)
 
-    def _failed(self, steps: Steps, calls: NamedCalls) -> Finding:
+    def _failed(self, steps: CompiledSequence, calls: NamedCalls) -> Finding:
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]
@@ -181,7 +181,7 @@ _TOO_MUCH = Finding(
 )
 
 
-def _undecided(calls: Called) -> Finding:
+def _undecided(calls: CallMatcher) -> Finding:
     """It would fit if all that could not be judged were right; the first such call is told."""
     at, kind = calls.first_judged(calls.level)
     outcome: Outcome = "not_evaluable" if calls.level == UNKNOWN else "error"

@@ -37,7 +37,7 @@ class Convergence(Evaluator):
         return f"{subject(self.source)} converges to {told(self.target)}"
 
     def compile(self) -> Check:
-        """Raises FlawedError for a source or a `previous` that can't be meant."""
+        """Raises FieldProblemError for a source or a `previous` that can't be meant."""
         about, upwards = subject(self.source), self.direction == "maximize"
         previous_in = previous_of(self.previous, self.name or self.label(), self.type)
         goal = f"target {told(self.target)}" + (f" ± {told(self.tolerance)}" if self.tolerance else "")

@@ -28,7 +28,7 @@ class ExitCode(Evaluator):
         return f"{subject(self.source, 'exit_code')} is 0"
 
     def compile(self) -> Check:
-        """A look at the number; raises FlawedError for a source that can't be meant."""
+        """A look at the number; raises FieldProblemError for a source that can't be meant."""
         return judging(subject(self.source, "exit_code"), reader(self.source, "exit_code"), _judge)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
 from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
@@ -37,7 +37,7 @@ class OutputContains(Evaluator):
         return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
 
     def compile(self) -> Check:
-        """Checks that exactly one of the two is given; raises FlawedError."""
+        """Checks that exactly one of the two is given; raises FieldProblemError."""
         found_in, wanted, about = self._search(), self._wanted(), subject(self.source)
         passed = verdict("success", self.label())
 
@@ -64,7 +64,7 @@ class OutputContains(Evaluator):
 
     def _search(self) -> Callable[[str], bool]:
         if (self.value is None) == (self.pattern is None):
-            raise FlawedError(
+            raise FieldProblemError(
                 "type", "output_contains takes `value` (text) or `pattern` (regex), one of the two"
             )
         if self.pattern is None:

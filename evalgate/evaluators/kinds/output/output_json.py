@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import sign
 from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
 from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
@@ -44,13 +44,13 @@ class OutputJson(Evaluator):
         return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is no number"
 
     def compile(self) -> Check:
-        """Checks path and target; raises FlawedError."""
+        """Checks path and target; raises FieldProblemError."""
         if isinstance(self.target, float) and not isfinite(self.target):
-            raise FlawedError("target", "`target` must be a finite number")
+            raise FieldProblemError("target", "`target` must be a finite number")
         try:
             steps = steps_of(self.path)
         except PathError as error:
-            raise FlawedError("path", f"bad path: {error}: {shorten(self.path, 60)}") from None
+            raise FieldProblemError("path", f"bad path: {error}: {shorten(self.path, 60)}") from None
         place = f".{shorten('.'.join(steps), 60)}"
 
         def judge(text: str, _: Trace) -> Finding:

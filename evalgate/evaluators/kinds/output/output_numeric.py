@@ -28,7 +28,7 @@ class OutputNumeric(Evaluator):
         return f"{subject(self.source)} {sign(self.operator)} {told(self.target)}"
 
     def compile(self) -> Check:
-        """A comparison; raises FlawedError for a source that can't be meant."""
+        """A comparison; raises FieldProblemError for a source that can't be meant."""
         compare, target = COMPARE[self.operator], self.target
         about, expected = subject(self.source), f"expected {sign(self.operator)} {told(self.target)}"
 

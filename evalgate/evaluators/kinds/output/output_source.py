@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.evaluators.core.field_access import looking
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.values.json_values import shorten
 from evalgate.measures.values.outputs import text_of
@@ -51,17 +51,19 @@ def subject(source: Source | None, part: Part = "result") -> str:
 
 
 def reader(source: Source | None, part: Part = "result") -> Read:
-    """Reads the text of the source; `part` is the default of its `field`. Raises FlawedError.
+    """Reads the text of the source; `part` is the default of its `field`. Raises FieldProblemError.
 
     The reader raises NoOutputError where the trace has none, and QueryFailedError.
     """
     if source is None:
         return _answer
     if (source.tool is None) == (source.path is None):
-        raise FlawedError("source", "`source` takes `tool` or `path`, one of the two")
+        raise FieldProblemError("source", "`source` takes `tool` or `path`, one of the two")
     if source.path is not None:
         if source.model_fields_set & {"index", "field"}:
-            raise FlawedError("source", "`index` and `field` of a `source` belong to `tool`, not to `path`")
+            raise FieldProblemError(
+                "source", "`index` and `field` of a `source` belong to `tool`, not to `path`"
+            )
         return _found_at(source.path)
     return _of_tool(source.tool or "", source.index, source.field or part)
 

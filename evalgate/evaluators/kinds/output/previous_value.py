@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.numeric.means import mean_amount
 from evalgate.measures.values.json_values import kind, show
@@ -22,7 +22,7 @@ HINT = "a number, ${baseline...} or ${trial...}"
 
 
 def previous_of(given: Any, name: str, kind_: str) -> Previous:
-    """The figure to compare with; None where there is none yet. Raises FlawedError.
+    """The figure to compare with; None where there is none yet. Raises FieldProblemError.
 
     Without a setting it is the figure of the assertion `name` in the baseline, the mean over its trials. The
     look-up raises OutputError for what is no number, and QueryFailedError.
@@ -32,14 +32,16 @@ def previous_of(given: Any, name: str, kind_: str) -> Previous:
     if isinstance(given, str):
         return _asked(given)
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= float_info.max:
-        raise FlawedError("previous", f"`previous` can't be {kind(given)} {show(given, 40)}", f"give {HINT}")
+        raise FieldProblemError(
+            "previous", f"`previous` can't be {kind(given)} {show(given, 40)}", f"give {HINT}"
+        )
     return lambda _: given
 
 
 def _asked(given: str) -> Previous:
     expression = given[2:-1].strip() if given.startswith("${") and given.endswith("}") else ""
     if not expression.startswith(ROOTS):
-        raise FlawedError("previous", f"`previous` can't be text {show(given, 40)}", f"give {HINT}")
+        raise FieldProblemError("previous", f"`previous` can't be text {show(given, 40)}", f"give {HINT}")
     query = compile_query(expression, "previous")
     sees_trial = "trial" in expression
 

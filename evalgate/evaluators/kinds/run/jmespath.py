@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from evalgate.declarations import BeforeValidator
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_access import looking
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import Operator, canonical, judge_for, sign
 from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
@@ -39,7 +39,7 @@ class QueryAssertion(Evaluator):
         return f"{shorten(self.expression, 60)} {sign(self.operator)} {value}"
 
     def compile(self) -> Check:
-        """Compiles the expression and checks the value; raises FlawedError."""
+        """Compiles the expression and checks the value; raises FieldProblemError."""
         query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
         look, subject, passed = looking(query), self.expression, Finding("passed", self.label())
         nothing = Finding("not_evaluable", f"{subject}: path found nothing")
@@ -64,4 +64,4 @@ def compile_query(expression: str, field: str) -> Query:
         return Query(expression)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
-        raise FlawedError(field, f"bad expression: {error}{place}: {shorten(expression, 60)}") from None
+        raise FieldProblemError(field, f"bad expression: {error}{place}: {shorten(expression, 60)}") from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.tool_rules import together
 from evalgate.evaluators.kinds.run.cost_and_latency import holding
 
@@ -49,10 +49,10 @@ class TokenLimit(Evaluator):
         return ", ".join(f"{kind} tokens <= {limit:,}" for kind, limit in self._limits().items())
 
     def compile(self) -> Check:
-        """Checks that there is a limit; raises FlawedError."""
+        """Checks that there is a limit; raises FieldProblemError."""
         limits = self._limits()
         if not limits:
-            raise FlawedError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
+            raise FieldProblemError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
         holds = holding(self)
 
         def check(trace: Trace) -> Finding:

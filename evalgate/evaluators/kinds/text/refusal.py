@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.text.text_source import TextEvaluator, looked_at
 from evalgate.measures.text.refusals import PHRASES, first_phrase, flattened
 from evalgate.measures.values.json_values import show
@@ -34,7 +34,7 @@ class IsRefusal(TextEvaluator):
         return "is a refusal"
 
     def judging(self) -> Callable[[str], Finding]:
-        """A search for the phrases; raises FlawedError for one of blanks alone."""
+        """A search for the phrases; raises FieldProblemError for one of blanks alone."""
         phrases = self._phrases()
         subject = self.subject()
 
@@ -51,5 +51,5 @@ class IsRefusal(TextEvaluator):
             return PHRASES
         flat = tuple(flattened(phrase) for phrase in self.phrases)
         if not all(flat):
-            raise FlawedError("phrases", "a phrase has letters, this has blanks alone")
+            raise FieldProblemError("phrases", "a phrase has letters, this has blanks alone")
         return flat

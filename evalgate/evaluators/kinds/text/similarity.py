@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Finding
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.text.text_source import TextEvaluator, looked_at
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.text_similarity import METRICS, TooLongError, words
@@ -33,7 +33,7 @@ class Similarity(TextEvaluator):
         return f"is like {show(self.reference, 40)} ({self.metric} >= {self.min_score:g})"
 
     def judging(self) -> Callable[[str], Finding]:
-        """The measure against its limit; raises FlawedError for a reference that can't be compared."""
+        """The measure against its limit; raises FieldProblemError for a reference that can't be compared."""
         self._check_reference()
         measure, reference, least = METRICS[self.metric], self.reference, self.min_score
         metric = self.metric
@@ -53,8 +53,8 @@ class Similarity(TextEvaluator):
         try:
             found = words(self.reference)
         except TooLongError as error:
-            raise FlawedError("reference", str(error)) from None
+            raise FieldProblemError("reference", str(error)) from None
         if not found and self.metric != "levenshtein":
-            raise FlawedError(
+            raise FieldProblemError(
                 "reference", f"`{self.metric}` compares words, and this has none: {show(self.reference, 40)}"
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import orjson
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.field_problems import FlawedError
+from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.kinds.text.text_source import TextCondition, looked_at
 from evalgate.measures.values.json_schemas import Schema, SchemaError
@@ -34,7 +34,7 @@ class Regex(TextCondition):
         return shorten(" ".join(self.pattern.splitlines()), limit)
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Compiles the pattern; raises FlawedError."""
+        """Compiles the pattern; raises FieldProblemError."""
         pattern = compile_pattern(self.pattern, "pattern")
         shown = self._shown(80)
         return lambda text: (
@@ -107,7 +107,7 @@ class IsJson(TextCondition):
         return "is JSON" if self.schema_ is None else "is JSON that fits its schema"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Compiles the schema; raises FlawedError."""
+        """Compiles the schema; raises FieldProblemError."""
         schema = self._schema()
 
         def wrong(text: str) -> str | None:
@@ -124,7 +124,9 @@ class IsJson(TextCondition):
         try:
             return None if self.schema_ is None else Schema(self.schema_)
         except SchemaError as error:
-            raise FlawedError("schema", f"{error}: {kind(self.schema_)} {show(self.schema_, 60)}") from None
+            raise FieldProblemError(
+                "schema", f"{error}: {kind(self.schema_)} {show(self.schema_, 60)}"
+            ) from None
 
 
 def _where(text: str, error: orjson.JSONDecodeError) -> str:

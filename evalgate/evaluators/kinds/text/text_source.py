@@ -34,7 +34,7 @@ class TextEvaluator(Evaluator):
 
     @abstractmethod
     def judging(self) -> Callable[[str], Finding]:
-        """From the text to what was found; raises FlawedError where a field can't be meant."""
+        """From the text to what was found; raises FieldProblemError where a field can't be meant."""
 
     def subject(self) -> str:
         """What people call the text."""
@@ -45,7 +45,7 @@ class TextEvaluator(Evaluator):
         return f"{self.subject()} {self.wanted()}"
 
     def compile(self) -> Check:
-        """The look for the text, then the check of it; raises FlawedError."""
+        """The look for the text, then the check of it; raises FieldProblemError."""
         judge, read, subject = self.judging(), self._reader(), self.subject()
         is_answer = self.path == DEFAULT_PATH
         missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
@@ -73,7 +73,7 @@ class TextCondition(TextEvaluator):
 
     @abstractmethod
     def wrong_with(self) -> Callable[[str], str | None]:
-        """From the text to what is wrong with it, None where it is right; raises FlawedError."""
+        """From the text to what is wrong with it, None where it is right; raises FieldProblemError."""
 
     def judging(self) -> Callable[[str], Finding]:
         """The condition as a finding."""

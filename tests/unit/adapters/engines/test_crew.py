@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.adapters.engines.process_pool import Crew
+from evalgate.adapters.engines.process_pool import ProcessPool
 
 OPEN = Path("/proc/self/fd")
 
@@ -25,7 +25,7 @@ def its_pipes(_):
 
 @pytest.mark.skipif(not OPEN.exists(), reason="what a process has open can't be listed here")
 def test_no_worker_holds_the_pipes_of_another():
-    crew = Crew(3)
+    crew = ProcessPool(3)
     crew.begin(its_pipes)
     try:
         tickets = [crew.submit(None) for _ in range(3)]  # one for each

@@ -4,7 +4,7 @@ import pytest
 from damage import ANYTHING, damaged
 from hypothesis import given
 
-from evalgate.adapters.formats.core.usage.provider_response import Answer, provider_answer
+from evalgate.adapters.formats.core.usage.provider_response import ProviderResponse, read_provider_response
 
 CHAT = {
     "id": "chatcmpl-1",
@@ -73,33 +73,37 @@ def figures(usage):
 
 @pytest.mark.parametrize("answer", [CHAT, RESPONSES, LANGCHAIN], ids=["chat", "responses", "langchain"])
 def test_tokens_of_a_provider_that_counts_cache_within_input(answer):
-    assert figures(provider_answer(answer).usage) == (100, 20, 120, 64, 8)
+    assert figures(read_provider_response(answer).usage) == (100, 20, 120, 64, 8)
 
 
 def test_tokens_of_a_provider_that_counts_cache_beside_input():
-    usage = provider_answer(ANTHROPIC).usage
+    usage = read_provider_response(ANTHROPIC).usage
     assert figures(usage) == (100, 20, 120, 64, None)
     assert usage["cache_write_input_tokens"] == 30
 
 
 def test_an_answer_tells_its_id_model_and_end():
-    assert provider_answer(CHAT)._replace(usage=None) == Answer(
+    assert read_provider_response(CHAT)._replace(usage=None) == ProviderResponse(
         "chatcmpl-1", "gpt-4o-mini-2024-07-18", None, "stop"
     )
-    assert provider_answer(ANTHROPIC)._replace(usage=None) == Answer("msg_1", "claude", None, "end_turn")
-    assert provider_answer(gemini())._replace(usage=None) == Answer(None, "gemini-2.5", None, "STOP")
+    assert read_provider_response(ANTHROPIC)._replace(usage=None) == ProviderResponse(
+        "msg_1", "claude", None, "end_turn"
+    )
+    assert read_provider_response(gemini())._replace(usage=None) == ProviderResponse(
+        None, "gemini-2.5", None, "STOP"
+    )
 
 
 def test_thoughts_that_gemini_counts_beside_its_candidates_are_output():
     told = gemini(
         prompt_token_count=5, candidates_token_count=845, thoughts_token_count=100, total_token_count=950
     )
-    assert figures(provider_answer(told).usage) == (5, 945, 950, None, 100)
+    assert figures(read_provider_response(told).usage) == (5, 945, 950, None, 100)
 
 
 def test_thoughts_that_gemini_does_not_count_are_what_is_left_of_its_total():
     told = gemini(prompt_token_count=5, candidates_token_count=845, total_token_count=2023)
-    assert figures(provider_answer(told).usage) == (5, 2018, 2023, None, 1173)
+    assert figures(read_provider_response(told).usage) == (5, 2018, 2023, None, 1173)
 
 
 def test_camel_case_reads_as_snake_case():
@@ -109,18 +113,18 @@ def test_camel_case_reads_as_snake_case():
         "candidates": [{"finishReason": "STOP"}],
         "usageMetadata": {"promptTokenCount": 39, "candidatesTokenCount": 6, "totalTokenCount": 45},
     }
-    answer = provider_answer(told)
-    assert answer._replace(usage=None) == Answer("r", "m", None, "STOP")
+    answer = read_provider_response(told)
+    assert answer._replace(usage=None) == ProviderResponse("r", "m", None, "STOP")
     assert figures(answer.usage) == (39, 6, 45, None, None)
 
 
 @pytest.mark.parametrize("usage", [None, {}, [], {"prompt_tokens": -1}, {"prompt_tokens": "9"}])
 def test_figures_that_cannot_be_read_are_unknown(usage):
-    answer = provider_answer({**CHAT, "usage": usage})
+    answer = read_provider_response({**CHAT, "usage": usage})
     assert answer.usage is None
     assert answer.id == "chatcmpl-1"
 
 
 @given(ANYTHING | damaged(CHAT) | damaged(gemini(prompt_token_count=5)))
 def test_any_value_is_survived(value):
-    provider_answer(value)
+    read_provider_response(value)

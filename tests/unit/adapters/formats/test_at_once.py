@@ -14,7 +14,7 @@ from evalgate.adapters.formats.native import NATIVE as OF_OUR_OWN
 from evalgate.adapters.formats.native import reader as native
 from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
 from evalgate.adapters.formats.openai_chat import reader as openai_chat
-from evalgate.models.trace.trace import Source, Trace
+from evalgate.models.trace.trace import Trace, TraceLocation
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import Format
@@ -117,7 +117,7 @@ NAMES: tuple[str, ...] = (
     *("refusal", "reasoning_content", "function_call", "function", "choices", "evalgate.trial", "custom"),
 )
 MORE = [*NAMES, *RARE, *RARE_CHAT]
-PLACE = Source("t/a.jsonl", "native", 3, None, "0123456789abcdef" * 4)
+PLACE = TraceLocation("t/a.jsonl", "native", 3, None, "0123456789abcdef" * 4)
 
 
 def inner(value: Any) -> list[Any]:

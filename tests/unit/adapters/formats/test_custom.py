@@ -13,7 +13,7 @@ from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace
-from evalgate.suite.diagnostics import Mistakes
+from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_suite
 from evalgate.suite.schema.suite_file import Defaults
 
@@ -51,7 +51,7 @@ custom:
 
 
 def custom(text):
-    mistakes = Mistakes()
+    mistakes = Diagnostics()
     document = load(text + TAIL, "s.yaml")
     suite, _ = parse_suite(document, "s.yaml", ".", SharedDefaults(None, Defaults()), mistakes)
     assert mistakes.problems == []

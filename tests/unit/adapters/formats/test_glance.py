@@ -13,7 +13,7 @@ from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.reader import build
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
-from evalgate.models.trace.trace import Source, Trace
+from evalgate.models.trace.trace import Trace, TraceLocation
 from evalgate.models.trace.trace_document import to_document
 
 CALL = {"id": "c1", "name": "get_order", "arguments": {"order": "A1"}}
@@ -142,7 +142,7 @@ def test_an_unread_trace_can_be_copied_and_sent_to_another_process():
 def test_an_unread_trace_lacks_nothing_that_every_trace_has():
     glance = glance_at(document(PLAIN))
     assert glance is not None
-    unread = Trace.unread(glance, Source("t/a.jsonl"))
+    unread = Trace.unread(glance, TraceLocation("t/a.jsonl"))
     messages, calls = glance.read()
     made = Trace("", messages, calls, glance.response, system_instructions="Be kind.", source=unread.source)
 

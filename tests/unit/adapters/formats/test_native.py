@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evalgate.adapters.formats.native import NATIVE
 from evalgate.adapters.formats.native import reader as native
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import Source
+from evalgate.models.trace.trace import TraceLocation
 from evalgate.models.trace.trace_document import to_document
 
 SHORT = {
@@ -374,7 +374,7 @@ def traces(draw):
             max_size=1,
         )
     )
-    trace.source = Source(
+    trace.source = TraceLocation(
         draw(TEXT),
         draw(TEXT),
         draw(st.none() | st.integers(0, 9)),

@@ -473,9 +473,9 @@ def test_a_damaged_trace_keeps_its_scenario():
 
 def test_too_many_spans_are_refused():
     with pytest.raises(TraceError, match="more than 3 spans and log records"):
-        otlp_reader.otlp.read([otlp()], container.Held(most=3))
+        otlp_reader.otlp.read([otlp()], container.SpanFile(most=3))
     with pytest.raises(TraceError, match="more than 1 spans and log records"):
-        otlp_reader.otlp.read([logs(*LOGS)], container.Held(most=1))
+        otlp_reader.otlp.read([logs(*LOGS)], container.SpanFile(most=1))
 
 
 def test_rings_and_spans_that_are_their_own_parents_are_read():
@@ -516,7 +516,7 @@ def test_jaeger_tells_of_errors_events_and_resources_in_tags():
         {"key": "k", "type": "int64", "value": 1},
     ]
     span["logs"] = [{"timestamp": T0 // 1000, "fields": fields}]
-    held = container.Held()
+    held = container.SpanFile()
     jaeger_reader.jaeger.read([document], held)
     found = held.spans[2]
     assert (found.has_failed, found.status_message, found.scope) == (True, "timed out", "lib")
@@ -535,7 +535,7 @@ def test_jaeger_spans_that_follow_from_others_hang_below_them():
     assert told(only(read(document))) == told(only(read(otlp())))
     child, follower = jaeger_span(rows()[1]), {"refType": "FOLLOWS_FROM", "spanID": TOOL}
     child["references"].insert(0, follower)
-    held = container.Held()
+    held = container.SpanFile()
     jaeger_reader.jaeger.read([{"data": [{"traceID": TRACE, "spans": [child]}]}], held)
     assert held.spans[0].parent_id == ROOT
 
@@ -603,7 +603,7 @@ def test_ids_that_are_numbers_and_a_parent_that_is_an_object_are_read():
         context = {"trace_id": trace_id, "span_id": ids[row[0]]}
         return {**rest, "context": context, "parent": {"trace_id": trace_id, "span_id": ids.get(row[1])}}
 
-    held = container.Held()
+    held = container.SpanFile()
     list_reader.span_objects.read(
         [json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held
     )

@@ -10,7 +10,7 @@ from span_builders import agent, answers, asks, chat, said, span, tool, weather_
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.spans.assemble import build
 from evalgate.adapters.formats.spans.dialects import facts_of
-from evalgate.adapters.formats.spans.span import Event
+from evalgate.adapters.formats.spans.span import SpanEvent
 from evalgate.errors import TraceError
 
 OPENINFERENCE = "openinference.span.kind"
@@ -185,7 +185,7 @@ def test_instructions_beside_the_messages_are_the_systems():
 
 
 def body(name, **fields):
-    return Event(f"gen_ai.{name}", None, {"gen_ai.system": "openai"}, fields)
+    return SpanEvent(f"gen_ai.{name}", None, {"gen_ai.system": "openai"}, fields)
 
 
 def test_messages_in_events_one_each():
@@ -216,7 +216,7 @@ def test_messages_in_events_one_each():
 
 def test_choices_of_anthropic_are_blocks_of_one_message():
     def block(number, **fields):
-        return Event(
+        return SpanEvent(
             "gen_ai.choice", None, {"gen_ai.provider.name": "anthropic"}, {"index": number, **fields}
         )
 
@@ -244,7 +244,7 @@ def test_details_of_a_request_in_one_event():
         "gen_ai.input.messages": [said("user", "hi")],
         "gen_ai.output.messages": [said("assistant", "yo")],
     }
-    told = facts(events=[Event("gen_ai.client.inference.operation.details", 1, details)])
+    told = facts(events=[SpanEvent("gen_ai.client.inference.operation.details", 1, details)])
     assert (told.input[0].content, told.output[0].content) == ("hi", "yo")
 
 
@@ -416,7 +416,7 @@ def test_an_interaction_of_claude_code_is_an_agents_run(prompt, said_by_user):
 
 
 def test_a_tool_of_claude_code_tells_what_the_user_let_it_tell():
-    output = Event("tool.output", 1, {"output": "a b"})
+    output = SpanEvent("tool.output", 1, {"output": "a b"})
     told = facts_of(
         span(
             "claude_code.tool",
@@ -578,7 +578,7 @@ def held(given, answered):
     def side(role, content):
         return {"messages": [{"role": role, "content": content}]}
 
-    return Event("log", 1, {}, {"input": side("user", given), "output": side("assistant", answered)})
+    return SpanEvent("log", 1, {}, {"input": side("user", given), "output": side("assistant", answered)})
 
 
 def test_input_and_output_in_the_body_of_a_log_record():
@@ -609,13 +609,13 @@ def test_scores_come_from_events():
         "gen_ai.evaluation.score.label": "so",
     }
     spans = weather_run()
-    spans[0].events = [Event("gen_ai.evaluation.result", None, told)]
+    spans[0].events = [SpanEvent("gen_ai.evaluation.result", None, told)]
     [score] = build(spans).evaluations
     assert (score["name"], score["score_value"], score["score_label"]) == ("truth", 0.5, "so")
 
 
 def test_an_exception_names_the_error_of_a_failed_span():
-    event = Event("exception", None, {"exception.type": "ValueError"})
+    event = SpanEvent("exception", None, {"exception.type": "ValueError"})
     assert facts(failed=True, events=[event]).error_type == "ValueError"
     assert facts(events=[event]).error_type is None
 
@@ -723,7 +723,7 @@ VALUES = st.recursive(
 def test_whatever_attributes_hold_there_is_a_trace_or_a_reason(attributes, events):
     spans = [span("x", 0, 10, attributes=told) for told in attributes]
     spans[-1].parent_id = spans[0].span_id
-    spans[0].events = [Event(name, None, {}, value) for name, value in events]
+    spans[0].events = [SpanEvent(name, None, {}, value) for name, value in events]
     try:
         trace = build(spans)
     except TraceError:

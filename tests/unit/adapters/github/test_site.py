@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evalgate.adapters.github.connection import Budget, origin
+from evalgate.adapters.github.connection import RequestDeadline, origin
 
 
 def test_an_origin_is_scheme_host_and_port():
@@ -12,7 +12,7 @@ def test_an_origin_is_scheme_host_and_port():
 
 def test_a_budget_refuses_a_wait_it_can_not_afford():
     slept = []
-    budget = Budget(5, sleep=slept.append)
+    budget = RequestDeadline(5, sleep=slept.append)
     assert budget.wait(3)
     assert not budget.wait(3)
     assert slept == [3]
@@ -20,13 +20,13 @@ def test_a_budget_refuses_a_wait_it_can_not_afford():
 
 
 def test_a_budget_is_never_below_nothing():
-    budget = Budget(1)
+    budget = RequestDeadline(1)
     budget.spend(5)
     assert budget.left() == 0
 
 
 def test_what_is_spent_of_a_half_is_spent_of_the_whole():
-    whole = Budget(60)
+    whole = RequestDeadline(60)
     half = whole.half()
     half.spend(20)
     assert (half.left(), whole.left()) == (10, 40)
@@ -36,7 +36,7 @@ def test_what_is_spent_of_a_half_is_spent_of_the_whole():
 
 def test_at_another_pace_a_second_lasts_as_long_as_it_says():
     slept = []
-    budget = Budget(5, sleep=slept.append, clock=lambda: 3.0, pace=0.5)
+    budget = RequestDeadline(5, sleep=slept.append, clock=lambda: 3.0, pace=0.5)
     assert budget.half().wait(2)
     assert slept == [1.0]
     assert budget.left() == 3

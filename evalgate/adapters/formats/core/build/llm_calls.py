@@ -16,11 +16,11 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
     from evalgate.models.trace.trace import Latency, LlmCall, Message, Usage
 
 
-class Metered:
+class MeteredConversation:
     """A conversation and the model calls that made it.
 
     `total` is what a recorder counted of them all; `silent` counts answers of which it tells no figure.
@@ -32,7 +32,7 @@ class Metered:
         self.total: Usage | None = None
         self.silent = 0
 
-    def say(self, messages: Iterable[Said]) -> None:
+    def say(self, messages: Iterable[RawMessage]) -> None:
         """Adds messages in their order."""
         for said in messages:
             add(self.conversation, said)

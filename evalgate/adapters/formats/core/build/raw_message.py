@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Role
 
 
-class Asked(NamedTuple):
+class ToolRequest(NamedTuple):
     """A tool call as its message shows it; `arguments` as recorded, an object or text."""
 
     id: str | None
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     arguments: Any
 
 
-class Answered(NamedTuple):
+class ToolResult(NamedTuple):
     """A tool's result as its message shows it: text, or a value where the recorder kept one."""
 
     id: str | None
@@ -34,7 +34,7 @@ class Answered(NamedTuple):
 
 
 @dataclass(slots=True)
-class Said:
+class RawMessage:
     """One message. Answers of tools come before the message's own text, whatever its role is.
 
     `finish_reason` is the provider's own word; `timestamp` is RFC 3339 in UTC; `parts` only where text and
@@ -43,8 +43,8 @@ class Said:
 
     role: Role
     content: str | None = None
-    calls: list[Asked] = field(default_factory=list)
-    answers: list[Answered] = field(default_factory=list)
+    calls: list[ToolRequest] = field(default_factory=list)
+    answers: list[ToolResult] = field(default_factory=list)
     reasoning: str | None = None
     name: str | None = None
     agent: str | None = None
@@ -54,7 +54,7 @@ class Said:
     parts: list[dict[str, Any]] | None = None
 
 
-def converse(messages: Iterable[Said]) -> Conversation:
+def converse(messages: Iterable[RawMessage]) -> Conversation:
     """A conversation with turns, steps, and calls joined with their results."""
     conversation = Conversation()
     for said in messages:
@@ -62,7 +62,7 @@ def converse(messages: Iterable[Said]) -> Conversation:
     return conversation
 
 
-def add(conversation: Conversation, said: Said) -> Message | None:
+def add(conversation: Conversation, said: RawMessage) -> Message | None:
     """Adds one message; returns its own part, None where it only carried answers."""
     for answered in said.answers:
         _add_answer(conversation, answered, said)
@@ -87,7 +87,7 @@ def add(conversation: Conversation, said: Said) -> Message | None:
     return message
 
 
-def _add_answer(conversation: Conversation, answered: Answered, said: Said) -> None:
+def _add_answer(conversation: Conversation, answered: ToolResult, said: RawMessage) -> None:
     content = answered.content
     shown = content if content is None or isinstance(content, str) else written(content)
     message, call = conversation.answer(answered.id, answered.name, shown)

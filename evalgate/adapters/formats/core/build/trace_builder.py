@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged, s
 from evalgate.adapters.formats.core.build.trace_origin import name_origin
 from evalgate.adapters.formats.core.build.plausibility import question
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, Source
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NOTHING = "there is no trace in it"
 
 
-def records_of(reader: Reader, document: Any, source: Source, below: str) -> Iterator[TraceRecord]:
+def records_of(reader: Reader, document: Any, source: TraceLocation, below: str) -> Iterator[TraceRecord]:
     """Every record of a document; raises TraceError where it has none."""
     records = reader.split(document)
     if not records:
@@ -28,11 +28,11 @@ def records_of(reader: Reader, document: Any, source: Source, below: str) -> Ite
         yield record_of(reader, records[0], source, below)
         return
     for number, record in enumerate(records):
-        one = Source(source.path, source.format, source.line, number, source.sha256)
+        one = TraceLocation(source.path, source.format, source.line, number, source.sha256)
         yield record_of(reader, record, one, below)
 
 
-def record_of(reader: Reader, record: Any, source: Source, below: str) -> TraceRecord:
+def record_of(reader: Reader, record: Any, source: TraceLocation, below: str) -> TraceRecord:
     """One record; a damaged one tells whose it is as far as that can be read."""
     is_one_of_several = source.line is not None or source.record is not None
     try:

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.build.conversation import first_words
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Source, Trace
+    from evalgate.models.trace.trace import TraceLocation, Trace
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log", ".traj", ".pb", ".binpb")
 DIGITS = 12
@@ -37,7 +37,7 @@ def _stem(below: str) -> str:
     return stem
 
 
-def name_of_damaged(below: str, source: Source) -> str:
+def name_of_damaged(below: str, source: TraceLocation) -> str:
     """The path below the glob's fixed part, with the line or record in a file of several."""
     if source.line is not None:
         return _bounded(f"{below}#L{source.line}")

@@ -11,7 +11,7 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 CHAT, RESPONSES, ANTHROPIC, GEMINI, LANGCHAIN = "chat", "responses", "anthropic", "gemini", "langchain"
 
 
-class Answer(NamedTuple):
+class ProviderResponse(NamedTuple):
     """Unknown is None."""
 
     id: str | None = None
@@ -20,13 +20,13 @@ class Answer(NamedTuple):
     finish_reason: str | None = None
 
 
-def provider_answer(value: Any) -> Answer:
+def read_provider_response(value: Any) -> ProviderResponse:
     """The figures of a raw answer of OpenAI, Anthropic, Gemini or LangChain; a blank one for other values.
 
     Never raises: figures that can't be read are unknown.
     """
     if type(value) is not dict:
-        return Answer()
+        return ProviderResponse()
     first = _first(value)
     kind = _kind(value)
     reported = _reported(value, kind)
@@ -39,7 +39,7 @@ def provider_answer(value: Any) -> Answer:
     identity = value.get("id", value.get("response_id", value.get("responseId")))
     model = value.get("model", value.get("model_version", value.get("modelVersion")))
     reason = first.get("finish_reason", first.get("finishReason", value.get("stop_reason")))
-    return Answer(
+    return ProviderResponse(
         _text(identity) if kind in (CHAT, RESPONSES, ANTHROPIC) or "responseId" in value else None,
         _text(model),
         usage,

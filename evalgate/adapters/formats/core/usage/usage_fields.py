@@ -15,8 +15,8 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.strict_json import shown
 from evalgate.models.trace.trace import (
     Cost,
-    Evaluation,
     Latency,
+    TraceScore,
     Usage,
     Warning_,
     unknown_cost,
@@ -125,12 +125,12 @@ def milliseconds(seconds: float) -> float:
     return exact if exact.is_integer() else round(exact, 6)
 
 
-def recorded_scores(value: Any, path: str) -> list[Evaluation]:
+def recorded_scores(value: Any, path: str) -> list[TraceScore]:
     """A map from score name to number."""
     return [evaluation(name, score, f"{path}.{shown(name)}") for name, score in mapping(value, path).items()]
 
 
-def evaluation(name: str, score: Any, path: str) -> Evaluation:
+def evaluation(name: str, score: Any, path: str) -> TraceScore:
     """One imported score; raises FieldError where it is no number."""
     return {
         "name": required_text(name, path),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.usage.provider_response import provider_answer
+from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
 from evalgate.adapters.formats.spans.dialects.attributes import (
     completed,
     decoded,
@@ -43,7 +43,7 @@ def add(span: Span, facts: Facts) -> None:
         if said.role == "user" and (said.content or "").startswith(CONTEXT):
             said.role = "system"
     facts.output = facts.output or messages(_told(attributes.get(RESPONSE)), facts, RESPONSE)
-    answer = provider_answer(decoded(attributes.get(RESPONSE)))
+    answer = read_provider_response(decoded(attributes.get(RESPONSE)))
     facts.usage = completed(facts.usage, answer.usage)
     facts.finish_reason = facts.finish_reason or answer.finish_reason
 

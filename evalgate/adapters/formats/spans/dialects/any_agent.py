@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
 from evalgate.adapters.formats.spans.dialects.attributes import decoded, dollars, words
 
 if TYPE_CHECKING:
@@ -32,13 +32,17 @@ def add(span: Span, facts: Facts) -> None:
             facts.cost_usd = costs[0] + costs[1]
 
 
-def _answered(value: Any) -> list[Said] | None:
+def _answered(value: Any) -> list[RawMessage] | None:
     """Calls as a list of names and arguments, else words."""
     told = decoded(value)
     if type(told) is list and told and all(_is_call(one) for one in told):
-        return [Said("assistant", calls=[Asked(None, one[NAME], one.get("tool.args")) for one in told])]
+        return [
+            RawMessage(
+                "assistant", calls=[ToolRequest(None, one[NAME], one.get("tool.args")) for one in told]
+            )
+        ]
     said = words({OUTPUT: value}, OUTPUT)
-    return None if said is None else [Said("assistant", said)]
+    return None if said is None else [RawMessage("assistant", said)]
 
 
 def _is_call(value: Any) -> bool:

@@ -15,7 +15,7 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import Facts
 
 MOST_INDEX = 20_000
@@ -88,7 +88,7 @@ def decoded(value: Any) -> Any:
     return found
 
 
-def messages(value: Any, facts: Facts, where: str) -> list[Said] | None:
+def messages(value: Any, facts: Facts, where: str) -> list[RawMessage] | None:
     """The messages of an attribute, JSON text or structure; a warning where nobody can read them."""
     found = decoded(value)
     if found is None or found in ([], "", {}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage
 from evalgate.adapters.formats.spans.dialects.attributes import tokens, usage_of, words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def add(span: Span, facts: Facts) -> None:
     elif facts.kind == "agent":
         prompt = words(attributes, "user_prompt")
         if prompt is not None and prompt != REDACTED:
-            facts.input = facts.input or [Said("user", prompt)]
+            facts.input = facts.input or [RawMessage("user", prompt)]
     elif facts.kind == "tool":
         _add_tool(span, facts)
     if attributes.get("success") is False:

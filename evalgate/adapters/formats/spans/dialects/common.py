@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.fields import number
 from evalgate.adapters.formats.spans.dialects.attributes import words
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.spans.span import Event, Facts, Span
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanEvent
 
 SCOPES = ("openinference.instrumentation.", "opentelemetry.instrumentation.")
 FRAMEWORKS = {
@@ -64,7 +64,7 @@ def _framework(scope: str | None) -> str | None:
     return OWN_SCOPES.get(scope)
 
 
-def _add_score(event: Event, facts: Facts) -> None:
+def _add_score(event: SpanEvent, facts: Facts) -> None:
     told = event.attributes
     name = words(told, "gen_ai.evaluation.name")
     if name is not None:

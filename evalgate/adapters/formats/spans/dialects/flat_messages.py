@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.messages.python_calls import calls_in
 from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.adapters.formats.spans.dialects.attributes import decoded, first, flattened, words
@@ -18,9 +18,9 @@ THOUGHTS = frozenset({"reasoning", "thinking"})
 SHOWN_CALL, SHOWN_ANSWER = "tool-call", "tool-response"
 
 
-def openinference_said(entries: Sequence[Mapping[str, Any]]) -> list[Said]:
+def openinference_said(entries: Sequence[Mapping[str, Any]]) -> list[RawMessage]:
     """Messages of `llm.input_messages` or `llm.output_messages`."""
-    said: list[Said] = []
+    said: list[RawMessage] = []
     for entry in entries:
         message = {key.removeprefix("message."): value for key, value in entry.items()}
         found = _openinference(message)
@@ -37,7 +37,7 @@ def openinference_said(entries: Sequence[Mapping[str, Any]]) -> list[Said]:
     return said
 
 
-def _openinference(message: Mapping[str, Any]) -> Said:
+def _openinference(message: Mapping[str, Any]) -> RawMessage:
     texts, thoughts, others = _contents(message)
     content = "\n".join(texts) if texts else None
     role = words(message, "role") or "assistant"
@@ -45,17 +45,17 @@ def _openinference(message: Mapping[str, Any]) -> Said:
     known: Role = ROLES.get(role, "assistant")
     if role == SHOWN_CALL and content is not None:
         shown = calls_in(content)
-        return Said("assistant", None if shown else content, calls=shown)
+        return RawMessage("assistant", None if shown else content, calls=shown)
     if known == "tool" or role == SHOWN_ANSWER:
         name = words(message, "name")
-        return Said("tool", answers=[Answered(words(message, "tool_call_id"), name, content)])
+        return RawMessage("tool", answers=[ToolResult(words(message, "tool_call_id"), name, content)])
     legacy = words(message, "function_call_name")
     if legacy is not None:
-        calls.append(Asked(None, legacy, message.get("function_call_arguments_json")))
+        calls.append(ToolRequest(None, legacy, message.get("function_call_arguments_json")))
     reasoning = "\n".join(thoughts) if thoughts else None
     kept = [call for call in calls if call is not None]
     parts = [*({"type": "text", "text": one} for one in texts), *others] if others else None
-    return Said(known, content, calls=kept, reasoning=reasoning, parts=parts)
+    return RawMessage(known, content, calls=kept, reasoning=reasoning, parts=parts)
 
 
 def _contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], list[dict[str, Any]]]:
@@ -80,14 +80,14 @@ def _contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], list[di
     return texts, thoughts, others
 
 
-def _call(entry: Mapping[str, Any]) -> Asked | None:
+def _call(entry: Mapping[str, Any]) -> ToolRequest | None:
     name = words(entry, "tool_call.function.name")
     if name is None:
         return None
-    return Asked(words(entry, "tool_call.id"), name, entry.get("tool_call.function.arguments"))
+    return ToolRequest(words(entry, "tool_call.id"), name, entry.get("tool_call.function.arguments"))
 
 
-def _continues(before: Said, found: Said) -> bool:
+def _continues(before: RawMessage, found: RawMessage) -> bool:
     """Calls alone, right after calls alone: they were asked for at once."""
     return (
         before.role == found.role == "assistant"
@@ -98,31 +98,33 @@ def _continues(before: Said, found: Said) -> bool:
     )
 
 
-def _is_thought(said: Said) -> bool:
+def _is_thought(said: RawMessage) -> bool:
     return said.reasoning is not None and said.content is None and not said.calls
 
 
-def traceloop_said(entries: Sequence[Mapping[str, Any]], speaker: Role) -> list[Said]:
+def traceloop_said(entries: Sequence[Mapping[str, Any]], speaker: Role) -> list[RawMessage]:
     """Messages of `gen_ai.prompt` or `gen_ai.completion`, as OpenLLMetry wrote them up to 0.5."""
     return [_traceloop(entry, speaker) for entry in entries]
 
 
-def _traceloop(entry: Mapping[str, Any], speaker: Role) -> Said:
+def _traceloop(entry: Mapping[str, Any], speaker: Role) -> RawMessage:
     content = _text(decoded(entry.get("content")))
     role: Role = ROLES.get(words(entry, "role") or "", speaker)
     if role == "tool":
-        return Said("tool", answers=[Answered(words(entry, "tool_call_id"), words(entry, "name"), content)])
+        return RawMessage(
+            "tool", answers=[ToolResult(words(entry, "tool_call_id"), words(entry, "name"), content)]
+        )
     calls = []
     for call in flattened(entry, "tool_calls"):
         name = words(call, "name", "function.name")
         if name is not None:
-            calls.append(Asked(words(call, "id"), name, first(call, "arguments", "function.arguments")))
+            calls.append(ToolRequest(words(call, "id"), name, first(call, "arguments", "function.arguments")))
     legacy = words(entry, "function_call.name")
     if legacy is not None:
-        calls.append(Asked(None, legacy, entry.get("function_call.arguments")))
+        calls.append(ToolRequest(None, legacy, entry.get("function_call.arguments")))
     reason = words(entry, "finish_reason")
     thought = words(entry, "reasoning")
-    return Said(role, content, calls=calls, finish_reason=reason, reasoning=thought)
+    return RawMessage(role, content, calls=calls, finish_reason=reason, reasoning=thought)
 
 
 def _text(value: Any) -> str | None:

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
 from evalgate.adapters.formats.spans.dialects.genai_events import told_in_events
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
     from evalgate.models.trace.trace import Usage
 
@@ -85,7 +85,7 @@ def add(span: Span, facts: Facts) -> None:
         _add_tool(span, facts)
 
 
-def one_choice(said: list[Said] | None) -> list[Said] | None:
+def one_choice(said: list[RawMessage] | None) -> list[RawMessage] | None:
     """Several messages that each ended are alternatives: the first is the one that frameworks take."""
     if said and len(said) > 1 and all(one.finish_reason and not one.answers for one in said):
         return said[:1]

@@ -12,8 +12,8 @@ from evalgate.adapters.formats.spans.dialects.attributes import decoded, first, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.core.build.raw_message import Said
-    from evalgate.adapters.formats.spans.span import Event, Facts, Span
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
+    from evalgate.adapters.formats.spans.span import Facts, Span, SpanEvent
 
 DETAILS = "gen_ai.client.inference.operation.details"
 CHOICE = "gen_ai.choice"
@@ -28,8 +28,8 @@ SPEAKERS = {
 
 def told_in_events(span: Span, facts: Facts) -> None:
     """What attributes have not told already."""
-    given: list[Said] = []
-    answered: list[Said] = []
+    given: list[RawMessage] = []
+    answered: list[RawMessage] = []
     for event in _in_time(span.events):
         if event.name == DETAILS:
             _add_details(event, facts)
@@ -43,7 +43,7 @@ def told_in_events(span: Span, facts: Facts) -> None:
     facts.output = facts.output or answered or None
 
 
-def _in_time(events: list[Event]) -> list[Event]:
+def _in_time(events: list[SpanEvent]) -> list[SpanEvent]:
     """By time where each has one; else as recorded."""
     times = [event.time_ns for event in events]
     if any(time is None for time in times):
@@ -51,7 +51,7 @@ def _in_time(events: list[Event]) -> list[Event]:
     return sorted(events, key=lambda event: event.time_ns or 0)
 
 
-def _add_details(event: Event, facts: Facts) -> None:
+def _add_details(event: SpanEvent, facts: Facts) -> None:
     body = decoded(event.body)
     told: Mapping[str, Any] = {**(body if type(body) is dict else {}), **event.attributes}
     facts.system = facts.system or words_of_parts(decoded(told.get("gen_ai.system_instructions")))
@@ -61,7 +61,7 @@ def _add_details(event: Event, facts: Facts) -> None:
     )
 
 
-def _add_content(event: Event, facts: Facts) -> None:
+def _add_content(event: SpanEvent, facts: Facts) -> None:
     """One event for all that was given, one for all that was answered."""
     if event.name.endswith("prompt"):
         value = event.attributes.get("gen_ai.prompt")
@@ -71,7 +71,7 @@ def _add_content(event: Event, facts: Facts) -> None:
         facts.output = facts.output or messages(value, facts, "gen_ai.completion")
 
 
-def _add_choice(answered: list[Said], event: Event, facts: Facts) -> None:
+def _add_choice(answered: list[RawMessage], event: SpanEvent, facts: Facts) -> None:
     """One choice. Further ones are alternatives; of Anthropic they are the blocks of one message."""
     body = _body(event)
     provider = words(event.attributes, "gen_ai.system", "gen_ai.provider.name") or facts.provider
@@ -91,7 +91,7 @@ def _add_choice(answered: list[Said], event: Event, facts: Facts) -> None:
     facts.finish_reason = facts.finish_reason or reason
 
 
-def _body(event: Event) -> dict[str, Any]:
+def _body(event: SpanEvent) -> dict[str, Any]:
     """The fields of a message: the body of a log record, else the attributes of a span's event."""
     body = decoded(event.body)
     if type(body) is dict:
@@ -102,7 +102,7 @@ def _body(event: Event) -> dict[str, Any]:
     return {key: decoded(value) for key, value in event.attributes.items()}
 
 
-def _said(role: str, body: dict[str, Any]) -> list[Said]:
+def _said(role: str, body: dict[str, Any]) -> list[RawMessage]:
     """One message; none where it was not captured, or holds the tools and no words."""
     content, calls = body.get("content"), decoded(body.get("tool_calls"))
     if type(content) is dict:

@@ -11,7 +11,7 @@ from evalgate.adapters.formats.messages.roles import read_message
 from evalgate.adapters.formats.spans.dialects.attributes import first
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
     from evalgate.models.trace.trace import Role
 
@@ -48,7 +48,7 @@ def add(span: Span, facts: Facts) -> None:
     facts.output = facts.output or _generated(told) or _said(answered, "assistant")
 
 
-def _generated(told: Any) -> list[Said] | None:
+def _generated(told: Any) -> list[RawMessage] | None:
     """The first generation: its text, and the calls in its message."""
     made = told.get("generations") if type(told) is dict else None
     while type(made) is list and made:
@@ -76,5 +76,5 @@ def _side(span: Span, name: str) -> Any:
     return None
 
 
-def _said(value: Any, speaker: Role) -> list[Said] | None:
+def _said(value: Any, speaker: Role) -> list[RawMessage] | None:
     return None if value is None else carried(value, speaker)

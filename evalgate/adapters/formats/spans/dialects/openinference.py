@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage
 from evalgate.adapters.formats.messages.payload import carried
 from evalgate.adapters.formats.spans.dialects.attributes import (
     completed,
@@ -96,11 +96,11 @@ def _add_messages(attributes: Mapping[str, Any], facts: Facts) -> None:
         facts.tool_definitions = [tool for tool in map(_definition, schemas) if tool is not None] or None
 
 
-def _value(value: Any, speaker: Role) -> list[Said] | None:
+def _value(value: Any, speaker: Role) -> list[RawMessage] | None:
     """What a whole run was given or answered: messages in JSON, a task, or plain words."""
     found = decoded(value)
     if type(found) is dict and type(found.get("task")) is str:
-        return [Said(speaker, found["task"])]
+        return [RawMessage(speaker, found["task"])]
     if type(found) in (int, float, bool):
         return None
     return carried(value, speaker)

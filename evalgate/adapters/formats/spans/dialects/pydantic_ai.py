@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Said, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, written
 from evalgate.adapters.formats.spans.dialects.attributes import decoded, first, messages, words
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def add(span: Span, facts: Facts) -> None:
         facts.input, facts.output = whole, None
     result = _result(decoded(attributes.get("final_result")))
     if result is not None:
-        facts.output = [Said("assistant", result)]
+        facts.output = [RawMessage("assistant", result)]
         if whole and whole[-1].role == "assistant" and whole[-1].content == result:
             facts.input, facts.output = whole[:-1], [whole[-1]]
 

@@ -19,7 +19,7 @@ from evalgate.adapters.formats.spans.dialects.flat_messages import traceloop_sai
 if TYPE_CHECKING:
     from typing import Any
 
-    from evalgate.adapters.formats.core.build.raw_message import Said
+    from evalgate.adapters.formats.core.build.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
     from evalgate.models.trace.trace import Role
 
@@ -111,6 +111,6 @@ def _inner(value: Any, *keys: str) -> Any:
     return decoded(found) if found is not None else value
 
 
-def _said(value: Any, speaker: Role) -> list[Said] | None:
+def _said(value: Any, speaker: Role) -> list[RawMessage] | None:
     """Words or messages; a chain's state that is neither says nothing."""
     return None if value is None else carried(value, speaker)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import Asked, Said, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, written
 from evalgate.adapters.formats.spans.dialects.attributes import (
     completed,
     decoded,
@@ -88,7 +88,7 @@ def _provider_id(attributes: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _given(attributes: Mapping[str, Any], facts: Facts) -> list[Said] | None:
+def _given(attributes: Mapping[str, Any], facts: Facts) -> list[RawMessage] | None:
     """The messages of one step, or the prompt of the whole: words, or messages beside instructions."""
     whole = decoded(attributes.get("ai.prompt.messages"))
     if whole is not None:
@@ -98,12 +98,12 @@ def _given(attributes: Mapping[str, Any], facts: Facts) -> list[Said] | None:
         return None if prompt is None else messages(prompt, facts, "ai.prompt")
     facts.system = facts.system or words(prompt, "system")
     if type(prompt.get("prompt")) is str:
-        return [Said("user", prompt["prompt"])]
+        return [RawMessage("user", prompt["prompt"])]
     listed = prompt.get("messages", prompt.get("prompt"))
     return None if listed is None else messages(listed, facts, "ai.prompt")
 
 
-def _answered(attributes: Mapping[str, Any]) -> list[Said] | None:
+def _answered(attributes: Mapping[str, Any]) -> list[RawMessage] | None:
     text = words(attributes, "ai.response.text", "ai.result.text")
     told = decoded(first(attributes, "ai.response.toolCalls", "ai.result.toolCalls"))
     made = decoded(first(attributes, "ai.response.object", "ai.result.object"))
@@ -113,13 +113,13 @@ def _answered(attributes: Mapping[str, Any]) -> list[Said] | None:
     reasoning = words(attributes, "ai.response.reasoning")
     if text is None and not calls:
         return None
-    return [Said("assistant", text, calls=calls, reasoning=reasoning)]
+    return [RawMessage("assistant", text, calls=calls, reasoning=reasoning)]
 
 
-def _asked(value: Any) -> Asked | None:
+def _asked(value: Any) -> ToolRequest | None:
     if type(value) is not dict:
         return None
     name, called = value.get("toolName"), value.get("toolCallId")
     if type(name) is not str or not name:
         return None
-    return Asked(called if type(called) is str else None, name, first(value, "input", "args"))
+    return ToolRequest(called if type(called) is str else None, name, first(value, "input", "args"))

@@ -14,7 +14,7 @@ MAX_SPANS = 200_000
 
 
 @dataclass(slots=True)
-class Held:
+class SpanFile:
     """All that the documents of one recording hold.
 
     Each of `logs` is one log record as the only event of a span of which no more than the ids is known.

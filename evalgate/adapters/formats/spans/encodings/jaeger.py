@@ -9,13 +9,13 @@ from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.spans.detect import jaeger_traces
 from evalgate.adapters.formats.spans.encodings.any_value import contradicts
 from evalgate.adapters.formats.spans.encodings.values import required_id, scaled, span_id
-from evalgate.adapters.formats.spans.span import Event, Span
+from evalgate.adapters.formats.spans.span import Span, SpanEvent
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.spans.encodings.container import Held
+    from evalgate.adapters.formats.spans.encodings.container import SpanFile
 
 MICROSECOND = 1000
 SCOPE_TAGS = ("otel.scope.name", "otel.library.name")
@@ -24,7 +24,7 @@ WHOLE = frozenset({"int64", "int"})
 TRUTHS = {"true": True, "false": False}
 
 
-def read(documents: Sequence[Any], held: Held) -> None:
+def read(documents: Sequence[Any], held: SpanFile) -> None:
     """Adds all spans of the documents."""
     for trace, path in _traces(documents):
         under = f"{path}." if path else ""
@@ -103,7 +103,7 @@ def _resource(fields: dict[str, Any], processes: dict[str, Any], path: str) -> d
     return {"service.name": service, **found} if service else found
 
 
-def _events(value: Any, path: str) -> list[Event]:
+def _events(value: Any, path: str) -> list[SpanEvent]:
     found = []
     for number, item in enumerate(listing(value, path)):
         where = f"{path}[{number}]"
@@ -111,7 +111,7 @@ def _events(value: Any, path: str) -> list[Event]:
         fields = _tags(log.get("fields"), f"{where}.fields")
         at = scaled(log.get("timestamp"), MICROSECOND, f"{where}.timestamp") or None
         name = fields.pop("event", None)
-        found.append(Event(name if type(name) is str else "", at, fields))
+        found.append(SpanEvent(name if type(name) is str else "", at, fields))
     return found
 
 

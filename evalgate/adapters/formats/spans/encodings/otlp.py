@@ -8,13 +8,13 @@ from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, 
 from evalgate.adapters.formats.spans.encodings.any_value import any_value, attributes
 from evalgate.adapters.formats.spans.encodings.envelope import scopes
 from evalgate.adapters.formats.spans.encodings.values import nanoseconds, required_id, span_id
-from evalgate.adapters.formats.spans.span import NO_SPAN, Event, Span
+from evalgate.adapters.formats.spans.span import NO_SPAN, Span, SpanEvent
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.spans.encodings.container import Held
+    from evalgate.adapters.formats.spans.encodings.container import SpanFile
     from evalgate.adapters.formats.spans.encodings.envelope import Scope
 
 FAILED = frozenset({"2", "STATUS_CODE_ERROR", "ERROR"})
@@ -38,7 +38,7 @@ class Around(NamedTuple):
     scope: str | None
 
 
-def read(documents: Sequence[Any], held: Held) -> None:
+def read(documents: Sequence[Any], held: SpanFile) -> None:
     """Adds all spans and log records of the documents."""
     for number, document in enumerate(documents):
         try:
@@ -58,7 +58,7 @@ def trace_ids(documents: Sequence[Any]) -> Iterator[str]:
             continue
 
 
-def _add_all(scope: Scope, held: Held) -> None:
+def _add_all(scope: Scope, held: SpanFile) -> None:
     around: Around | None = None
     for number, record in enumerate(scope.records):
         path = f"{scope.path}[{number}]"
@@ -99,13 +99,13 @@ def _span(fields: dict[str, Any], path: str, around: Around) -> Span:
     )
 
 
-def _events(value: Any, path: str) -> list[Event]:
+def _events(value: Any, path: str) -> list[SpanEvent]:
     found = []
     for number, item in enumerate(listing(value, path)):
         where = f"{path}[{number}]"
         fields = mapping(item, where)
         found.append(
-            Event(
+            SpanEvent(
                 name=text(fields.get("name"), f"{where}.name") or "",
                 time_ns=nanoseconds(_get(fields, "timeUnixNano"), f"{where}.timeUnixNano"),
                 attributes=attributes(fields.get("attributes"), f"{where}.attributes"),
@@ -133,7 +133,7 @@ def _log(fields: dict[str, Any], path: str, around: Around) -> Span | None:
         name="",
         resource=around.resource,
         scope=around.scope,
-        events=[Event(name, at, found, any_value(fields.get("body"), f"{path}.body"))],
+        events=[SpanEvent(name, at, found, any_value(fields.get("body"), f"{path}.body"))],
         is_from_logs=True,
     )
 

@@ -15,13 +15,13 @@ from evalgate.adapters.formats.spans.detect import (
 )
 from evalgate.adapters.formats.spans.encodings.any_value import attributes
 from evalgate.adapters.formats.spans.encodings.values import moment, nanoseconds, required_id, span_id
-from evalgate.adapters.formats.spans.span import Event, Span
+from evalgate.adapters.formats.spans.span import Span, SpanEvent
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.spans.encodings.container import Held
+    from evalgate.adapters.formats.spans.encodings.container import SpanFile
 
 PARENT_IDS = ("parent_span_id", "parentSpanId", "parent_id", "parentId", "parentSpanID")
 SCOPES = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")
@@ -40,7 +40,7 @@ OPENINFERENCE_KINDS = frozenset(
 FAILED = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 
 
-def read(documents: Sequence[Any], held: Held) -> None:
+def read(documents: Sequence[Any], held: SpanFile) -> None:
     """Adds all spans of the documents."""
     for value, path in _each(documents):
         try:
@@ -137,7 +137,7 @@ def _message(status: dict[str, Any], path: str) -> str | None:
     return text(_first(status, ("message", "description", "status_message")), f"{path}.message") or None
 
 
-def _events(fields: dict[str, Any], path: str) -> list[Event]:
+def _events(fields: dict[str, Any], path: str) -> list[SpanEvent]:
     found = []
     for key in EVENT_LISTS:
         for number, item in enumerate(listing(fields.get(key), f"{path}.{key}")):
@@ -146,7 +146,7 @@ def _events(fields: dict[str, Any], path: str) -> list[Event]:
             held = attributes(event.get("attributes"), f"{where}.attributes")
             name = text(_first(event, EVENT_NAMES), f"{where}.name") or ""
             at = moment(_first(event, EVENT_TIMES), f"{where}.timestamp")
-            found.append(Event(name, at, held, event.get("body")))
+            found.append(SpanEvent(name, at, held, event.get("body")))
     return found
 
 

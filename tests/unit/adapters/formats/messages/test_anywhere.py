@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.adapters.formats.core.build.raw_message import Answered, Asked, converse
+from evalgate.adapters.formats.core.build.raw_message import ToolRequest, ToolResult, converse
 from evalgate.adapters.formats.messages.sniff_messages import said_of
 
 USER = {"role": "user", "content": "hi"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-ASKED = Asked("c1", "f", "{}")
+ASKED = ToolRequest("c1", "f", "{}")
 
 
 def told(value):
@@ -77,15 +77,15 @@ def test_a_call_in_any_shape_is_the_same_call(message):
 def test_a_failed_answer_in_any_shape_is_the_same_answer(message):
     (said,) = said_of([message])
     assert said.answers in (
-        [Answered("c1", None, "no", is_error=True)],
-        [Answered("c1", "f", "no", is_error=True)],
+        [ToolResult("c1", None, "no", is_error=True)],
+        [ToolResult("c1", "f", "no", is_error=True)],
     )
 
 
 def test_an_error_in_a_function_response_is_a_failed_answer():
     response = {"name": "f", "response": {"error": "no"}}
     (said,) = said_of([{"role": "user", "parts": [{"text": None, "function_response": response}]}])
-    assert said.answers == [Answered(None, "f", {"error": "no"}, is_error=True)]
+    assert said.answers == [ToolResult(None, "f", {"error": "no"}, is_error=True)]
 
 
 def test_code_that_ran_within_a_content_is_a_call_and_its_answer():

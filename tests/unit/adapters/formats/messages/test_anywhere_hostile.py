@@ -9,7 +9,7 @@ from damage import ANYTHING, changed, damaged, nested, places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.build.raw_message import Said
+from evalgate.adapters.formats.core.build.raw_message import RawMessage
 from evalgate.adapters.formats.messages.sniff_messages import SHAPES, said_of
 
 PART = {"type": "tool-look_up", "toolCallId": "c1", "state": "output-available", "input": {}, "output": 1}
@@ -42,7 +42,7 @@ ODD = st.recursive(
 
 
 def is_answer(found):
-    return found is None or all(isinstance(said, Said) for said in found)
+    return found is None or all(isinstance(said, RawMessage) for said in found)
 
 
 @given(damaged(MESSAGES))
