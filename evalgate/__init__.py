@@ -1,1 +1,1 @@
-"""EvalGate: a gate in CI on what an AI agent does, judged from recorded traces without calling a model."""
+"""EvalGate: a CI gate on what an AI agent does, judged from recorded traces without calling a model."""

@@ -1,4 +1,4 @@
-"""`python -m evalgate` and the command `evalgate`."""
+"""Entry point of `python -m evalgate` and of the command `evalgate`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ WRONG_INPUT, BROKEN_PIPE = 2, 128 + 13
 
 
 def main() -> NoReturn:
-    """Runs the shell's front door with the process's own streams and environment, and ends the process.
+    """Runs the command line with this process's streams and environment, and ends the process.
 
-    It ends without tearing the interpreter down, which would take longer than most runs.
+    It ends with `os._exit`: tearing the interpreter down would take longer than most runs.
     """
     process.settle_python()
     from evalgate.cli import main as shell
@@ -29,13 +29,13 @@ def main() -> NoReturn:
         err.flush()
     except BrokenPipeError:
         code = code or BROKEN_PIPE
-    except OSError:  # a full disk: what was to be said is lost, so nothing may look well
+    except OSError:  # a full disk: output is lost, so the run must not look successful
         code = code or WRONG_INPUT
     os._exit(code)
 
 
 def _stream(given: TextIO | None) -> TextIO:
-    """The stream; a closed one swallows what it is told, one of few characters shows the rest as `?`."""
+    """Makes a stream safe to write to: a closed one discards output, unencodable characters become `?`."""
     if given is None:
         return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  (lives as long as the process)
     if isinstance(given, TextIOWrapper):
@@ -44,7 +44,7 @@ def _stream(given: TextIO | None) -> TextIO:
 
 
 def _text(value: str) -> str:
-    """A variable without bytes that are no text, which no document could hold."""
+    """Replaces undecodable bytes of a variable, which no document could hold."""
     return value.encode("utf-8", "replace").decode()
 
 

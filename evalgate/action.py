@@ -1,4 +1,4 @@
-"""The Action's front door: environment in, exit code out."""
+"""Entry point of the GitHub Action: environment in, exit code out."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ MOST_PROBLEMS = 50
 
 
 def main(judge: ReadyJudge | None = None) -> int:
-    """Runs the gate for the job this process belongs to. Nothing escapes but an exit code.
+    """Runs the gate for the job of this process. Never raises: every outcome is an exit code.
 
-    `judge` is one that was made ready before there was anything to hide from it.
+    `judge` is a judge process that was started before this process held any secrets.
     """
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     step = WorkflowStep(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
@@ -55,9 +55,9 @@ def run(
     is_apart: bool = True,
     ready: ReadyJudge | None = None,
 ) -> int:
-    """One run of the gate. All outputs are set however it ends. `budget` is what GitHub is given of time.
+    """Runs the gate once and sets all step outputs however it ends. `deadline` bounds requests to GitHub.
 
-    The judge has a process of its own, unless not `is_apart`: `ready`, or one that is started.
+    With `is_sandboxed` the judge runs in a separate process: `ready_judge` if given, else a new one.
     """
     try:
         return _run(environ, step, budget, is_apart=is_apart, ready=ready)
@@ -77,7 +77,7 @@ def _run(
         return _gate(environ, step, budget, is_apart=is_apart, ready=ready)
     except InvalidInput as mistake:
         return _refuse(environ, step, mistake)
-    except Exception as bug:  # noqa: BLE001  (the one place where a bug of ours ends)
+    except Exception as bug:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
         for line in report(bug):
             step.log(line)
         step.annotate([Annotation("error", "EvalGate", f"a bug of EvalGate: {_kind(bug)}; see the log")])
@@ -123,7 +123,7 @@ def _gate(
 
 
 def _judge(settings: Settings, step: WorkflowStep, downloads: str, ready: ReadyJudge | None) -> JobJudge:
-    """A judge in a process of its own."""
+    """Makes a judge that runs in a separate process."""
     from evalgate.bootstrap.judge_context import make_judge_context
     from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 
@@ -132,7 +132,7 @@ def _judge(settings: Settings, step: WorkflowStep, downloads: str, ready: ReadyJ
 
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: WorkflowStep) -> None:
-    """Has the runner mask what it may not know, and takes all that is secret here out of what leaves."""
+    """Has the runner mask tokens it may not know, and redacts all secrets of this job in every output."""
     from evalgate.measures.redaction.redact import hide
     from evalgate.settings.secret_variables import secret_values
     from evalgate.settings.store_path import secrets_in
@@ -145,7 +145,7 @@ def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Workflow
 
 
 def _refuse(environ: Mapping[str, str], step: WorkflowStep, mistake: InvalidInput) -> int:
-    """Settings that can't be meant: each told, and results.json left where there is a place for it."""
+    """Reports each problem of invalid settings, and writes results.json if there is a workspace."""
     from evalgate.bootstrap import gate
 
     told = [Annotation("error", "EvalGate", str(problem)) for problem in mistake.problems[:MOST_PROBLEMS]]
@@ -163,7 +163,7 @@ def _unfinished(step: WorkflowStep, code: int) -> int:
 
 
 def report(bug: Exception) -> list[str]:
-    """A few lines to paste into a report: where it happened, and nothing that was read."""
+    """Lines to paste into a bug report: where the error happened, without any input data."""
     import platform
 
     from evalgate.bootstrap.process import places_of
@@ -180,10 +180,10 @@ def _kind(bug: Exception) -> str:
 
 
 def _end(step: WorkflowStep, number: int, _: FrameType | None) -> NoReturn:
-    """Ends a cancelled run: what is known by now stands.
+    """Ends a cancelled run and keeps the outputs set so far.
 
-    It ends here and raises nothing: an exception in the midst of loading a compiled library may crash it. A
-    second signal must not cut into what the first one writes.
+    It exits instead of raising: an exception while a compiled library is loading may crash it. It blocks
+    further signals, so that a second one does not interrupt what the first one writes.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
     _in_passing("evalgate.adapters.sandbox.judge_process", "end_all")
@@ -196,7 +196,7 @@ def _end(step: WorkflowStep, number: int, _: FrameType | None) -> NoReturn:
 
 
 def _in_passing(module: str, ending: str) -> None:
-    """Has a module end what it has begun, where it was ever loaded."""
+    """Calls a cleanup function of a module if that module was loaded."""
     loaded = sys.modules.get(module)
     if hasattr(loaded, ending):
         getattr(loaded, ending)()

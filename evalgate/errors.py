@@ -1,20 +1,20 @@
-"""What can go wrong, each with the exit code it ends in and the word documents use for it.
+"""All errors, each with its exit code and the code that documents use for it.
 
-EvalGateError                 70  our bug, unless a subclass says otherwise
-|-- JudgeCrashed              70  our bug, in a process of its own
-|-- InvalidInput               2  something a person can mend: text, place, remedy
+EvalGateError                 70  a bug of EvalGate, unless a subclass sets another code
+|-- JudgeCrashed              70  a bug of EvalGate in the judge's process
+|-- InvalidInput               2  something the user can fix: message, location, hint
 |   |-- SuiteError                a suite or project file (`invalid_suite`)
 |   |-- SettingError              a flag, an action input, a file named by one (`invalid_setting`)
-|   |   `-- TemplateFlaw          a template of a project's own: a warning where a verdict stands
+|   |   `-- InvalidTemplate       a project's template: only a warning if there is a verdict
 |   |-- RefusedPath               a path outside the workspace, a symbolic link (`refused_path`)
-|   `-- OverLimit                 a bound of the run was passed (`over_limit`)
-|-- ShardMissing               3  a part of a run is not there
-|-- RulesMissing                3  rules that were to decide are not at hand
+|   `-- OverLimit                 a limit of the run was exceeded (`over_limit`)
+|-- ShardMissing               3  a shard of the run is missing
+|-- RulesMissing               3  the rules that should decide are missing
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
-`-- Unreachable                4  GitHub or a store did not answer, or not as promised
-    |-- RulesUnreachable          rules that were to decide, as GitHub did not answer
-    |-- Forbidden                 the token may not do this
-    |-- NotFound                  there is no such thing
+`-- Unreachable                4  GitHub or a store did not answer, or not as documented
+    |-- RulesUnreachable          the rules that should decide: GitHub did not answer
+    |-- Forbidden                 the token lacks a permission
+    |-- NotFound                  there is no such resource
     `-- StoreUnreachable          a store that can't be read or written
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Location(NamedTuple):
-    """A place in a file; line and column count from 1, None where a whole file is meant."""
+    """A position in a file; line and column count from 1, None for the whole file."""
 
     file: str
     line: int | None = None
@@ -38,7 +38,7 @@ class Location(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One mistake: what is wrong, where it stands, how to mend it."""
+    """One problem: what is wrong, where it is, how to fix it."""
 
     message: str
     location: Location | None = None
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
 
 
 class EvalGateError(Exception):
-    """Base of all errors; `problems` holds one line a mistake, never a foreign library's text."""
+    """Base of all errors; `problems` has one entry per mistake, never the text of a library's exception."""
 
     exit_code = 70
     code = "internal"
@@ -62,7 +62,7 @@ class EvalGateError(Exception):
 
 
 class JudgeCrashed(EvalGateError):
-    """A bug of ours in a process of its own: what kind of exception it was, and where."""
+    """A bug of EvalGate in the judge's process: the class of the exception, and where it was raised."""
 
     def __init__(self, kind: str, places: Sequence[str]) -> None:
         super().__init__(kind)
@@ -71,56 +71,56 @@ class JudgeCrashed(EvalGateError):
 
 
 class InvalidInput(EvalGateError):
-    """Something handed to the gate is wrong and a person can mend it."""
+    """Invalid input that the user can fix."""
 
     exit_code = 2
     code = "invalid_setting"
 
 
 class SuiteError(InvalidInput):
-    """A suite or project file says something that can't be meant."""
+    """A suite or project file is invalid."""
 
     code = "invalid_suite"
 
 
 class SettingError(InvalidInput):
-    """A flag, an action input or a file that one names."""
+    """A flag, an action input or a file named by one is invalid."""
 
     code = "invalid_setting"
 
 
 def no_room(error: OSError) -> SettingError:
-    """What is told where the system takes no more temporary files."""
+    """The error for a folder of temporary files that can't be written to."""
     why = error.strerror or "the system refused"
     message = f"the folder for temporary files can't take what was found: {why}"
     return SettingError(Problem(message, None, "make room there, or name another with TMPDIR"))
 
 
 class TemplateFlaw(SettingError):
-    """A template of a project's own that can't be used; the comment is then ours."""
+    """A project's template that can't be used; the built-in template is used instead."""
 
 
 class RefusedPath(InvalidInput):
-    """A path leaves the workspace, passes a symbolic link or is no regular file."""
+    """A path leaves the workspace, goes through a symbolic link or is not a regular file."""
 
     code = "refused_path"
 
 
 class OverLimit(InvalidInput):
-    """A limit of the run was passed by a suite, a named baseline or the run as a whole."""
+    """A suite, a given baseline or the run as a whole exceeded a limit."""
 
     code = "over_limit"
 
 
 class ShardMissing(EvalGateError):
-    """Shards of a run are not there, so that nobody knows what they would say."""
+    """Shards of a run are missing, so their results are unknown."""
 
     exit_code = 3
     code = "missing_shard"
 
 
 class RulesMissing(EvalGateError):
-    """The rules that were to decide are not at hand, and no others may."""
+    """The rules that should decide are missing, and no others may replace them."""
 
     exit_code = 3
     code = "no_baseline"
@@ -134,23 +134,23 @@ class TraceError(EvalGateError):
 
 
 class Unreachable(EvalGateError):
-    """GitHub or a store did not answer in time, or not as promised."""
+    """GitHub or a store did not answer in time, or not as documented."""
 
     exit_code = 4
     code = "unreachable"
 
 
 class RulesUnreachable(Unreachable):
-    """The rules that were to decide, as GitHub did not answer."""
+    """The rules that should decide can't be loaded because GitHub did not answer."""
 
 
 class Forbidden(Unreachable):
-    """The token may not do this."""
+    """The token lacks a permission."""
 
 
 class NotFound(Unreachable):
-    """GitHub knows no such thing."""
+    """GitHub has no such resource."""
 
 
 class StoreUnreachable(Unreachable):
-    """A store that can't be read or written now; its credentials are never told."""
+    """A store that can't be read or written now; messages never contain its credentials."""

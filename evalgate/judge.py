@@ -1,6 +1,6 @@
-"""The judge's own process: `python -I -m evalgate.judge`, started by the one that holds the token.
+"""Entry point of the judge's process: `python -I -m evalgate.judge`, started by the one that has the token.
 
-It knows no environment, no network and no token. What it is asked lies in a folder, and there it answers.
+It has no environment, no network and no token. It reads requests from a folder and writes responses there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NOBODY = "-"
 
 
 def main() -> NoReturn:
-    """Bounds itself, then reads the question and answers it."""
+    """Limits its own resources, then reads the request and writes the response."""
     folder, cpu, spare, memory, user = sys.argv[1:]
     live_asked(folder, Bounds(int(cpu), int(memory), spare=int(spare)), None if user == NOBODY else int(user))
 

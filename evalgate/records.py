@@ -1,8 +1,8 @@
-"""`dataclass`, `field` and `replace` as the standard library has them, but quick to make a class.
+"""`dataclass`, `field` and `replace` as in the standard library, but faster at creating classes.
 
 A run loads about eighty such classes. The standard library compiles up to six functions for each, this module
-one, in a fifth of the time. Type checkers are told that it is the standard library. What the gate does not
-use is not here: fields of base classes, `order`, `kw_only` and the like.
+one, in a fifth of the time. Type checkers see the standard library instead. What the gate does not use is
+missing here: fields of base classes, `order`, `kw_only` and the like.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _set = object.__setattr__
 
 
 class _Field(NamedTuple):
-    """What `field` says of one field."""
+    """The options of one field."""
 
     default: Any = _MISSING
     default_factory: Any = _MISSING
@@ -38,7 +38,7 @@ def _dataclass(
     eq: bool = True,
     repr: bool = True,  # noqa: A002  (its name in the standard library)
 ) -> Callable[[C], C]:
-    """Makes a class of the fields that its annotations name; see dataclasses.dataclass."""
+    """Makes a record class with a field per annotation; see dataclasses.dataclass."""
 
     def made(cls: C) -> C:
         said = {name: _said(cls, name) for name in cls.__annotations__}
@@ -53,7 +53,7 @@ def _dataclass(
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
-    """The same record but for `changes`; see dataclasses.replace."""
+    """A copy of the record with `changes`; see dataclasses.replace."""
     kept = {name: getattr(record, name) for name in record.__match_args__ if name not in changes}
     return record.__class__(**kept, **changes)
 
@@ -75,7 +75,7 @@ def _members(cls: type, said: Mapping[str, _Field], *, frozen: bool) -> dict[str
 
 
 def _init(cls: type, said: Mapping[str, _Field], *, frozen: bool) -> Any:
-    """The one function that has to be compiled: it makes every record."""
+    """Compiles `__init__`, the only function that needs compiling."""
     known: dict[str, Any] = {"_set": _set, "_missing": _MISSING, "__name__": cls.__module__}
     given, lines = ["self"], []
     for name, each in said.items():
@@ -136,7 +136,7 @@ def _refuse(self: object, name: str, *_: object) -> None:
 
 
 def _with(cls: C, members: Mapping[str, Any], said: Mapping[str, _Field], *, slots: bool) -> C:
-    """The class with what it does not define itself; a new one where it has slots, which can't be added."""
+    """Adds members that the class does not define itself; slots need a new class."""
     own = {name: value for name, value in cls.__dict__.items() if name not in said}
     missing = {name: value for name, value in members.items() if name not in own}
     if slots:
@@ -156,7 +156,7 @@ def _with(cls: C, members: Mapping[str, Any], said: Mapping[str, _Field], *, slo
 
 
 class _Fields:
-    """`__dataclass_fields__`, made by the standard library when somebody asks for it."""
+    """`__dataclass_fields__`, made by the standard library when first read."""
 
     def __init__(self, said: Mapping[str, _Field]) -> None:
         self._said = said

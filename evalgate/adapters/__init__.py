@@ -1,1 +1,1 @@
-"""Everything that touches the world; each adapter alone, joined by bootstrap."""
+"""Adapters: file system, GitHub, stores, trace formats. Independent; bootstrap joins them."""

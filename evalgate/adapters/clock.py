@@ -1,4 +1,4 @@
-"""The time, read in one place."""
+"""The system clock, read only here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LATEST = 253_402_300_799  # the last second of the year 9999
 
 
 class SystemClock:
-    """Now, or the fixed moment of SOURCE_DATE_EPOCH (seconds since 1970), so that a run can be repeated."""
+    """The current time, or the fixed time of SOURCE_DATE_EPOCH (seconds since 1970) for repeatable runs."""
 
     def __init__(self, source_date_epoch: str | None) -> None:
         self._fixed: datetime | None = None
@@ -24,5 +24,5 @@ class SystemClock:
             self._fixed = datetime.fromtimestamp(int(source_date_epoch), UTC)
 
     def now(self) -> datetime:
-        """The moment in UTC, without fractions of a second."""
+        """The time in UTC, without fractions of a second."""
         return self._fixed or datetime.now(UTC).replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""`python -m evalgate.adapters.compiled_templates`: what compileall does for modules, for our templates."""
+"""`python -m evalgate.adapters.compiled_templates`: compiles the report templates to bytecode in advance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evalgate.reporting.markdown.render import compiled_templates
 
 
 def main() -> None:
-    """Leaves the bytecode of every template where a run looks for it."""
+    """Writes the bytecode of every template to where a run looks for it."""
     room = Path(reporting.__path__[0])
     for place, bytecode in compiled_templates().items():
         path = room / place

@@ -1,4 +1,4 @@
-"""Own evaluators: from modules a person names, and from installed packages that offer some."""
+"""Finds plugin evaluators: in modules named with `--plugin`, and in installed packages (entry points)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ GROUP = "evalgate.evaluators"
 
 
 class PluginEvaluators:
-    """Classes by type. Modules are imported at once, installed packages when a suite names their type."""
+    """Evaluator classes by type. Imports modules at once, installed packages once a suite names a type."""
 
     def __init__(self, modules: Sequence[str], folder: str) -> None:
-        """Raises SettingError for a module that can't be imported from `folder` or has nothing to offer."""
+        """Raises SettingError for a module that can't be imported from `folder` or has no evaluator."""
         self._classes: dict[str, type[Evaluator]] = {}
         self._installed: dict[str, EntryPoint] | None = None
         for name in modules:
@@ -34,7 +34,7 @@ class PluginEvaluators:
             self._take(module, name)
 
     def find(self, kind: str) -> type[Evaluator] | None:
-        """The class of a type, None for an unknown one. Raises SettingError where its package is broken."""
+        """The class of a type, None for an unknown type. Raises SettingError if its package is broken."""
         if kind in self._classes:
             return self._classes[kind]
         entry = self._entry_points().get(kind)
@@ -65,7 +65,7 @@ class PluginEvaluators:
 
     def _entry_points(self) -> dict[str, EntryPoint]:
         if self._installed is None:
-            from importlib.metadata import entry_points  # a run without own types does not pay for it
+            from importlib.metadata import entry_points  # slow to import, so only for runs with unknown types
 
             offered = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
             self._installed = {entry.name: entry for entry in reversed(offered)}
@@ -73,7 +73,7 @@ class PluginEvaluators:
 
 
 def _kind_of(found: object) -> str | None:
-    """The type that a class of evaluators is for: the one word its field `type` allows."""
+    """The evaluator type of a class: the only value its field `type` allows. None if it is no evaluator."""
     from evalgate.evaluators.base import Evaluator
 
     if not (inspect.isclass(found) and issubclass(found, Evaluator)) or inspect.isabstract(found):
@@ -97,13 +97,13 @@ def _loaded(what: str, load: Any) -> Any:
         return load()
     except ModuleNotFoundError as error:
         raise SettingError(f"{what}: there is no module {error.name}") from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a module raises is told)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (plugin code may raise anything)
         raise SettingError(f"{what} can't be imported ({type(error).__name__})") from None
 
 
 @contextmanager
 def _importable(folder: str) -> Iterator[None]:
-    """While a named module is imported it may lie in the folder, behind everything installed."""
+    """Adds the folder to the end of `sys.path` during an import, after everything installed."""
     sys.path.append(folder)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The price list of the package genai-prices, an extra: read from the package, never from the network."""
+"""Model prices from the optional package genai-prices: read from the package, never from the network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PACKAGE, MODULE = "genai-prices", "genai_prices"
 MAX_NAME = 200
-"""Characters of a model's name that is looked for."""
+"""Characters; a longer model name is not looked up."""
 PROVIDERS = {
     "aws.bedrock": "aws",
     "az.ai.inference": "azure",
@@ -25,33 +25,33 @@ PROVIDERS = {
     "x_ai": "x-ai",
     "xai": "x-ai",
 }
-"""Names that recorders have for providers which the list would not know, or takes for others."""
+"""Recorded provider names that the list does not know, or would take for another provider."""
 LOCAL = frozenset({"ollama", "vllm", "lm_studio", "lmstudio", "llama.cpp", "llamacpp", "mlx"})
-"""What runs on one's own machine costs what no list knows."""
+"""Providers that run models on the user's machine: no list has their cost."""
 OF_BEDROCK = re.compile(r"(?:[a-z]{2,6}\.)?(?:amazon|anthropic|cohere|deepseek|meta|mistral)\.")
-"""How names of models begin that only Amazon Bedrock has."""
+"""Prefixes of model names that only Amazon Bedrock uses."""
 
 
 class PriceList:
-    """Prices by model and provider; see ports.PriceTable. The package is imported when the first is asked."""
+    """Prices by model and provider; implements `PriceTable`. The first look-up imports the package."""
 
     def __init__(self) -> None:
         self.rates = cache(_rates)
 
     def __reduce__(self) -> tuple[type[PriceList], tuple[()]]:
-        """Sent to a worker it is that worker's own list, with nothing looked up yet."""
+        """Pickles no cache: a worker gets a new, empty list."""
         return PriceList, ()
 
     @property
     def label(self) -> str:
-        """The package with its version, for prices change with it."""
+        """The package with its version, since prices change with it."""
         from importlib.metadata import version
 
         return f"{PACKAGE} {version(PACKAGE)}"
 
 
 def installed() -> PriceList | None:
-    """The price list, None where the extra is not installed."""
+    """The price list, None if the package is not installed."""
     from importlib.util import find_spec
 
     return PriceList() if find_spec(MODULE) is not None else None
@@ -68,9 +68,9 @@ def _rates(model: str, provider: str | None, request_tokens: int) -> Rates | Non
 
 
 def _readings(model: str, provider: str | None) -> list[tuple[str, str | None]]:
-    """What the two names may mean, the likeliest first: `openai/gpt-4o` is a provider and a model.
+    """Candidates of model and provider to look up, likeliest first: `openai/gpt-4o` names both.
 
-    A provider that the list knows is kept to: another one's price for the model would be a guess.
+    If the list knows the provider, no other is tried: another provider's price would be a guess.
     """
     before, slash, rest = model.partition("/")
     names = [model, *([rest] if slash and rest else [])]
@@ -88,7 +88,7 @@ def _readings(model: str, provider: str | None) -> list[tuple[str, str | None]]:
 
 
 def _provider(recorded: str | None) -> str | None:
-    """The list's own name of a provider, None for one that it does not know."""
+    """The list's name of a provider, None for an unknown one."""
     if not recorded:
         return None
     name = PROVIDERS.get(recorded.lower(), recorded)
@@ -101,9 +101,9 @@ def _provider(recorded: str | None) -> str | None:
 
 
 def _listed(model: str, provider: str | None, request_tokens: int) -> Rates | None:
-    """Rates found out by pricing one request of each kind of token; None for what is not listed.
+    """Finds the rates by pricing one request of each kind of token; None for an unlisted model.
 
-    A price of 0 for everything says that the list does not know it.
+    The list gives a model that it does not know the price 0 throughout.
     """
     try:
         fresh, output = _price(model, provider, request_tokens, output_tokens=PER)
@@ -139,7 +139,7 @@ def _rounded(amount: Decimal, per_million: float) -> float:
 
 @cache
 def _as_of() -> datetime:
-    """One moment for all prices of a run, or the same traces would cost something else tomorrow."""
+    """A fixed date for price look-ups: otherwise the same traces would cost something else tomorrow."""
     from datetime import UTC, datetime
 
     return datetime(2026, 11, 10, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Progress for people who watch: on a terminal only, and only once the work takes a while."""
+"""Shows progress on a terminal once the work takes longer than a second."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0
 """Shorter runs show nothing."""
 BETWEEN_S = 0.1
-"""Between looks at the clock's hands: painting costs more than judging a trace."""
+"""Between updates of the line: drawing costs more than judging a trace."""
 SURE_S = 5.0
-"""Before that much time nothing is said of how much is left."""
+"""No estimate of the remaining time is shown earlier."""
 UP_TO_S = 120
 
 
 class Quiet:
-    """Shows nothing."""
+    """Progress that shows nothing."""
 
     def begin(self, suite: str) -> None:
-        """Nothing is shown."""
+        """Does nothing."""
 
     def advance(self, what: str, count: int = 1) -> None:
-        """Nothing is shown."""
+        """Does nothing."""
 
     def finish(self) -> None:
-        """Nothing was shown."""
+        """Does nothing."""
 
 
 class Spinner:
-    """A line on stderr that counts; rich is imported only when the work turns out to be long.
+    """A line on stderr that counts traces; rich is imported only when the work turns out to be long.
 
-    `share` tells how much of the work is done, from 0 to 1, as far as that is known.
+    `share` returns the completed fraction of the work, 0 to 1, or None if unknown.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Spinner:
         self._missing = False
 
     def begin(self, suite: str) -> None:
-        """The line counts on over all suites."""
+        """Does nothing: the count runs on over all suites."""
 
     def advance(self, what: str, count: int = 1) -> None:
-        """`count` more of `what` are done."""
+        """Adds `count` to the number of finished `what`."""
         self._count += count
         if self._missing:
             return
@@ -68,7 +68,7 @@ class Spinner:
             self._bar.update(0, completed=self._count, pace=self._pace(now - self._start), refresh=True)
 
     def finish(self) -> None:
-        """The line is taken away."""
+        """Removes the line."""
         if self._bar is not None:
             self._bar.update(0, completed=self._count, refresh=True)
             self._bar.stop()
@@ -79,7 +79,7 @@ class Spinner:
             from rich.console import Console
             from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
         except ImportError:
-            self._missing = True  # the extra `terminal` is not installed: the result matters, not the line
+            self._missing = True  # the extra `terminal` is not installed: go on without progress
             return
         columns = (
             SpinnerColumn(),
@@ -88,13 +88,13 @@ class Spinner:
             TimeElapsedColumn(),
         )
         console = Console(file=self._stream)
-        # No thread that paints: workers may still be forked.
+        # No refresh thread: workers may still be forked.
         self._bar = Progress(*columns, console=console, transient=True, auto_refresh=False)
         self._bar.add_task(what, total=None, pace="")
         self._bar.start()
 
     def _pace(self, elapsed: float) -> str:
-        """How many a second and, once that can be told, how much time is left."""
+        """Items per second and, once it can be estimated, the remaining time."""
         pace = f"{self._count / elapsed:,.0f}/s"
         share = None if self._share is None else self._share()
         if not share or elapsed < SURE_S:
@@ -103,12 +103,12 @@ class Spinner:
 
 
 def progress_for(stream: TextIO, *, quiet: bool, share: Share | None = None) -> Progress:
-    """What fits the stream: a counting line on a terminal, silence elsewhere."""
+    """A progress line if the stream is a terminal, otherwise progress that shows nothing."""
     return Spinner(stream, share=share) if not quiet and stream.isatty() else Quiet()
 
 
 def _in_words(seconds: float) -> str:
-    """A time as people say it.
+    """Formats a duration for people.
 
     >>> _in_words(95), _in_words(600)
     ('95 s', '10 min')

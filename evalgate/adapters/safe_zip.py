@@ -1,4 +1,4 @@
-"""Reading a zip that a stranger may have made: members by exact name, from memory, within bounds."""
+"""Reads untrusted zip archives: members by exact name, in memory, within size limits."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 1_000
 STORED, DEFLATED = 0, 8
-"""Methods of compression, by the numbers of the zip specification."""
+"""Compression methods, as numbered by the zip specification."""
 CHUNK = 1 << 16
 ENTRY = b"PK\x01\x02"
-"""How each entry of the archive's directory begins; in deflated bytes it stands by chance only."""
+"""Signature of each entry in the archive's directory; compressed data contains it only by chance."""
 
 
 class ZipRefusedError(ValueError):
-    """The archive is damaged, or is built to harm."""
+    """The archive is damaged or malicious."""
 
 
 class SafeZip:
-    """An archive in memory. Nothing is ever extracted to disk."""
+    """A zip archive in memory. Nothing is extracted to disk."""
 
     def __init__(self, content: bytes, max_unpacked: int, max_entries: int = MAX_ENTRIES) -> None:
         self._left = max_unpacked
-        # Counted before the library makes an object of each: a million entries fit into the bytes allowed.
+        # Counted before the library builds an object for each entry: a million fit into the allowed bytes.
         if content.count(ENTRY) > 2 * max_entries:
             raise _too_many(max_entries)
-        import zipfile  # a run without a zip does not pay for it
+        import zipfile  # slow to import, so only for runs that read a zip
 
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -44,20 +44,20 @@ class SafeZip:
             self._named.setdefault(entry.filename, []).append(entry)
 
     def names(self) -> list[str]:
-        """Names of all entries, as the archive spells them."""
+        """Names of all entries, as written in the archive."""
         return [entry.filename for entry in self._entries]
 
     def methods(self) -> frozenset[int]:
-        """The methods of compression that its entries use, as numbers of the zip specification."""
+        """The compression methods of its entries, as numbered by the zip specification."""
         return frozenset(entry.compress_type for entry in self._entries)
 
     def identity(self, name: str) -> tuple[int, int]:
-        """Size and checksum of a member, as the directory has them. Raises ZipRefusedError."""
+        """Unpacked size and CRC-32 of a member, from the archive's directory. Raises ZipRefusedError."""
         entry = self._only(name)
         return entry.file_size, entry.CRC
 
     def read(self, name: str, most: int | None = None) -> bytes:
-        """The one member of that name, of at most `most` bytes. Raises ZipRefusedError."""
+        """Reads the only member of that name, at most `max_bytes`. Raises ZipRefusedError."""
         entry = self._only(name)
         if most is not None and entry.file_size > most:
             raise ZipRefusedError(f"{name} in it is larger than {most:,} bytes")
@@ -74,9 +74,9 @@ class SafeZip:
         return b"".join(parts)
 
     def lines(self, name: str, longest: int = -1) -> Iterator[bytes]:
-        """The lines of the one member of that name, as they are unpacked. Raises ZipRefusedError.
+        """Yields the lines of the only member of that name while unpacking it. Raises ZipRefusedError.
 
-        A line may have `longest` bytes; -1 is no bound of its own.
+        A line may have `max_length` bytes; -1 means no limit.
         """
         entry = self._only(name)
         try:
@@ -118,10 +118,10 @@ def _too_many(most: int) -> ZipRefusedError:
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """What the library raises for archives that are none."""
+    """The exceptions that zipfile raises for damaged archives."""
     import struct
     import zipfile
     import zlib
 
     told = zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError
-    return *told, ValueError, IndexError, OverflowError, struct.error  # places and sizes that are none
+    return *told, ValueError, IndexError, OverflowError, struct.error  # invalid offsets and sizes

@@ -1,1 +1,1 @@
-"""The use cases, each a function over ports."""
+"""Use cases: functions that work through ports."""

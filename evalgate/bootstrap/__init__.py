@@ -1,1 +1,1 @@
-"""The one place that picks adapters and joins them to the use cases: a file for each front door."""
+"""Chooses adapters and connects them to the use cases; one module per entry point of the program."""

@@ -1,4 +1,4 @@
-"""Where a shell keeps approvals: the file of the folder, or a store."""
+"""Reads and writes a shell's approvals: in the folder's file, or in a store."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ RESULTS = ".evalgate/results.json"
 
 
 class Finished(NamedTuple):
-    """A finished run; `run_id` is that of the workflow run that it was a part of."""
+    """A finished run; `run_id` is the id of its workflow run."""
 
     results: ResultsDoc
     run_id: str | None = None
 
 
 def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
-    """Adds them to the file; where that is."""
+    """Adds approvals to the file; returns its path."""
     from evalgate.adapters.files.local_approvals import LocalApprovalsFile
     from evalgate.adapters.suites.approvals_writer import with_added
     from evalgate.models.approvals.approval import FILE
@@ -48,9 +48,9 @@ def store_approvals(
     source_date_epoch: str | None,
     finished: Finished | None = None,
 ) -> str:
-    """Keeps them in a store; where that is, for people. Those of a comment bring where they came from.
+    """Records approvals in a store; returns its name to display. Those from a comment keep their origin.
 
-    The run that they are of is approved with them, where the store has it and nothing else fails in it.
+    Also approves the run they belong to, if the store has it and it has no other failure.
     """
     from evalgate.bootstrap.store import open_store
     from evalgate.models.approvals.provenance import Provenance
@@ -77,7 +77,7 @@ def _decide(store: Store, finished: Finished, given: Sequence[Approval], at: dat
 
 
 def withdraw(named: str | None, cwd: str, approval_id: str, source_date_epoch: str | None) -> str:
-    """Ends an approval of the store today; where the store is. Raises SettingError where there is none."""
+    """Ends an approval in the store today; returns the store's name. SettingError if there is no such one."""
     from evalgate.bootstrap.store import open_store
 
     if named is None:
@@ -92,9 +92,9 @@ def withdraw(named: str | None, cwd: str, approval_id: str, source_date_epoch: s
 def listed_approvals(
     cwd: str, named: str | None, results: str | None, source_date_epoch: str | None
 ) -> list[ListedApproval]:
-    """Those of the file, and of the store where one is named, with what becomes of each.
+    """The approvals of the file and of the store, if named, each with its status.
 
-    A finished run says whether they hold, the one named or the last one here; without it the day alone does.
+    The status depends on a finished run: the named one, or the last one here; without it, only on the date.
     """
     from evalgate.application.approvals.list_approvals import list_approvals
     from evalgate.bootstrap.store import open_store

@@ -1,4 +1,4 @@
-"""A job that looks at a comment, which may approve something in its pull request."""
+"""Wires a job that handles a comment, which may approve something in its pull request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def approve_task(settings: Settings) -> ApproveTask:
-    """Which comment the job is to look at."""
+    """The options of such a job, including the comment."""
     from evalgate.application.action.approve_from_comment import ApproveTask, CommentAtHand
     from evalgate.application.messages.request import RenderOptions
 
@@ -50,7 +50,7 @@ def approve_world(
     downloads: str,
     budget: RequestDeadline | None = None,
 ) -> ApproveWorld:
-    """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    """The ports of such a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial
     from pathlib import Path
 
@@ -76,7 +76,7 @@ def approve_world(
 
 
 def review_of(settings: Settings, client: Client, number: int, downloads: str) -> Review:
-    """The pull request as approvals see it. Where a comment is looked at, the gate is another workflow."""
+    """The pull request's review data. For a comment event the gate is another workflow than this one."""
     from pathlib import Path
 
     from evalgate.adapters import github
@@ -87,7 +87,7 @@ def review_of(settings: Settings, client: Client, number: int, downloads: str) -
 
 
 def _record(settings: Settings, approvals: Sequence[Approval]) -> None:
-    """Keeps what was approved in the store, for the record: it counts by the comment alone."""
+    """Records approvals in the store for information only: the comment is what counts."""
     from evalgate.bootstrap.approval_storage import store_approvals
 
     job = settings.job

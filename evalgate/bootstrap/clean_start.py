@@ -1,13 +1,13 @@
-"""The Action's process, started over: what the runner put into its environment is nowhere to be read.
+"""Restarts the Action's process with an empty environment, so that no process can read its secrets.
 
-Who may look at a process in /proc sees the environment it was started with, for as long as it lives. So the
-variables are handed, in memory, to a second start without any, which other processes can't look at. Before it
-takes them back it forks the judge, whose memory has therefore never held one of them.
+/proc shows the environment that a process was started with, as long as it lives. So the variables are passed
+in memory to a second start without environment, which other processes can't inspect. Before it restores them
+it forks the judge, whose memory therefore never held them.
 """
 
 from __future__ import annotations
 
-# What `signal` wraps: that and `typing` take as long to load as an interpreter takes to start.
+# `signal` and `typing` take as long to import as an interpreter takes to start.
 import _signal  # type: ignore[import-not-found]
 import os
 import sys
@@ -40,13 +40,13 @@ LOADED_BY_BOTH = (
     "json",
     "threading",
 )
-"""What parent and judge load; before they part, once."""
+"""Modules that parent and judge need; imported once before the fork."""
 
 
 def reexec_without_environment() -> ReadyJudge | None:
-    """Comes back in the second start only, with the environment restored and a judge made ready.
+    """Returns in the second start only, with the environment restored, and a judge that waits.
 
-    Where it can't be done it comes back at once, without a judge.
+    If a restart is not possible, returns None at once.
     """
     if sys.argv[-1].startswith(HANDED_OVER):
         memory = int(sys.argv.pop().removeprefix(HANDED_OVER).partition(os.pathsep)[0])
@@ -60,19 +60,19 @@ def reexec_without_environment() -> ReadyJudge | None:
 
 
 def _hand_over() -> None:
-    """Ends in another start of the same command. A job that is cancelled meanwhile is so afterwards."""
+    """Executes the same command again. Signals to end the job are blocked and delivered afterwards."""
     content = b"\0".join(name + b"=" + value for name, value in os.environb.items())
-    memory = os.memfd_create("environment", 0)  # open in the next start too
+    memory = os.memfd_create("environment", 0)  # stays open in the next start
     os.write(memory, content)
     os.lseek(memory, 0, os.SEEK_SET)
     _signal.pthread_sigmask(_signal.SIG_BLOCK, NOT_NOW)
-    handed = os.pathsep.join([str(memory), *sys.path])  # with -S the next start does not look for its path
+    handed = os.pathsep.join([str(memory), *sys.path])  # with -S the next start does not search its path
     command = [sys.executable, "-S", *sys.orig_argv[1:], f"{HANDED_OVER}{handed}"]
-    os.execve(sys.executable, command, {})  # noqa: S606  (this very program)
+    os.execve(sys.executable, command, {})  # noqa: S606  (this program)
 
 
 def _judge() -> ReadyJudge:
-    """A judge that waits, forked while there is nothing here that it may not know."""
+    """Forks a judge that waits, before this process has any secret."""
     from importlib import import_module
 
     from evalgate.adapters.sandbox.kernel import be_private

@@ -1,4 +1,4 @@
-"""Who judges the traces of a run in a shell: this process, copies of it, or a Dask cluster."""
+"""Chooses what judges the traces of a shell run: this process, worker processes or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from evalgate.ports.engines import Engine, EvaluationPool
 
 BREAK_EVEN = 80_000_000
-"""Bytes of traces, about 10,000 of them, below which workers cost more than they save."""
+"""Bytes, about 10,000 traces; for less, workers cost more than they save."""
 SHARD = "shard.zip"
 URL = "://"
 
 
 @dataclass(frozen=True, slots=True)
 class ParallelOptions:
-    """Who is to judge: so many processes, None for as many as it takes; on a Dask cluster, and on which.
+    """Number of worker processes (None: chosen by size), whether to use a Dask cluster, and its address.
 
-    `plugins` are modules that workers elsewhere must be told of; `traces` are patterns of the command line,
-    which may be URLs.
+    `plugins` are modules to send to remote workers; `traces` are the command line's patterns or URLs.
     """
 
     jobs: int | None = None
@@ -37,9 +36,9 @@ class ParallelOptions:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredPools:
-    """Workers as they are wanted; see ports.engines.Workshops.
+    """Creates pools according to the options; implements `EvaluationPools`.
 
-    On this machine there are none for less than the break-even, unless a number of them is asked for.
+    Without a given number, there are no local workers for less than `BREAK_EVEN` bytes.
     """
 
     files: Files
@@ -47,7 +46,7 @@ class ConfiguredPools:
     wanted: ParallelOptions
 
     def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
-        """Workers, where they are worth it."""
+        """A pool of workers, None if this process is faster."""
         wanted = self.wanted
         if wanted.dask:
             from evalgate.adapters.engines.dask_cluster import Cluster
@@ -65,7 +64,7 @@ class ConfiguredPools:
         return self._with(ProcessPool(count))
 
     def alone(self) -> EvaluationPool:
-        """Nobody but this process, batch by batch."""
+        """A pool without workers: this process judges batch by batch."""
         from evalgate.adapters.engines.in_process import InProcessEngine
 
         return self._with(InProcessEngine())
@@ -78,7 +77,7 @@ class ConfiguredPools:
         return EvaluationPool(BatchedTraces(self.files, self.limits), engine, line_of)
 
     def _size(self, traces: Sequence[tuple[Sequence[str], str]]) -> int:
-        """Bytes of the traces, as far as it takes to see that there are enough."""
+        """Adds up the bytes of the traces until the break-even is reached."""
         size, seen = 0, set[str]()
         for patterns, folder in traces:
             for pattern in patterns:
@@ -92,7 +91,7 @@ class ConfiguredPools:
 
 
 def files_of(here: Files, wanted: ParallelOptions | None) -> Files:
-    """Files of this machine, and of others where a pattern of the command line is a URL."""
+    """The local files, or local and remote ones if a pattern of the command line is a URL."""
     if wanted is None or not any(URL in pattern for pattern in wanted.traces):
         return here
     from evalgate.adapters.files.remote_files import RemoteFiles
@@ -101,14 +100,14 @@ def files_of(here: Files, wanted: ParallelOptions | None) -> Files:
 
 
 def shard_draft(path: str) -> ShardWriter:
-    """A shard to be written."""
+    """Creates a writer for a shard."""
     from evalgate.adapters.archives.shard_zip import ShardWriter
 
     return ShardWriter(path)
 
 
 def shards(patterns: Sequence[str], cwd: str) -> Sequence[Read]:
-    """The shards that a person names."""
+    """Opens the shards that the user named."""
     from evalgate.adapters.archives.shard_zip import ShardReader
     from evalgate.bootstrap.sources import workspace
 

@@ -1,4 +1,4 @@
-"""Exports on disk: where they are written, and what they are when they come back."""
+"""Writes exports to disk and reads them back."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_BYTES = 256_000_000
 
 
 def write(parts: Iterable[bytes], path: str, form: str, *, cwd: str, source_date_epoch: str | None) -> str:
-    """Writes a file whole, and tells its path: in a folder it is named by the time.
+    """Writes an export atomically and returns its path; in a folder the file name is the time.
 
-    Raises SettingError where the system refuses.
+    Raises SettingError if writing fails.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import LineFile, OutputFolder, is_folder
@@ -35,7 +35,7 @@ def write(parts: Iterable[bytes], path: str, form: str, *, cwd: str, source_date
 
 
 def read(path: str, cwd: str) -> ReadEvaluations:
-    """The evaluations of an export, by the file's ending; raises SettingError, RefusedPath or OverLimit."""
+    """Reads an export by its file extension; raises SettingError, RefusedPath or OverLimit."""
     content = workspace(cwd).read(path, MOST_BYTES, what="export")
     if path.endswith(".jsonl"):
         from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines

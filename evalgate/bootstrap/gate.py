@@ -1,4 +1,4 @@
-"""The gate in a job: its task, its world, its judge."""
+"""Wires the gate in a job: its options, its judge request and its ports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESULTS = "results.json"
 
 
 def action_task(settings: Settings) -> GateOptions:
-    """What a job asks of the gate, out of its inputs and its event."""
+    """The gate's options, from the job's inputs and event."""
     from evalgate.application.action.run_gate import GateOptions
 
     inputs = settings.inputs
@@ -43,7 +43,7 @@ def action_task(settings: Settings) -> GateOptions:
 
 
 def action_request(settings: Settings) -> JudgeRequest:
-    """The question to the judge, but for the baseline that is still to be found."""
+    """The request to the judge, without the baseline, which is found later."""
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.comparison.comparison import BaselineInfo
 
@@ -80,7 +80,7 @@ def action_world(
     downloads: str,
     budget: RequestDeadline | None = None,
 ) -> GatePorts:
-    """What a job's run acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    """The gate's ports in a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial
     from pathlib import Path
 
@@ -139,7 +139,7 @@ def _report_zips(folder: Path) -> ReportFiles:
 
 
 def leave_invalid(workspace_root: str, mistake: InvalidInput) -> str:
-    """Writes results.json for settings that can't be meant; its path, empty where there is no place."""
+    """Writes results.json for invalid settings; returns its path, empty if it can't be written."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.judge.report import invalid

@@ -1,4 +1,4 @@
-"""Goldens out of files that a person names: our own, and eval sets of others."""
+"""Loads goldens from named files: EvalGate's format, or eval sets of ADK."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def golden_files(patterns: Sequence[str], cwd: str) -> Sequence[Golden]:
-    """The goldens behind files and globs. Raises SuiteError with every mistake, SettingError or OverLimit."""
+    """The goldens in files and globs. Raises SuiteError with every mistake, SettingError or OverLimit."""
     from evalgate.adapters.formats.adk import ADK_EVALSET
     from evalgate.adapters.suites.golden_files import GoldenFiles
     from evalgate.application.goldens.golden_import import goldens_in

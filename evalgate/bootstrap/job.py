@@ -1,4 +1,4 @@
-"""What every job on GitHub has: a site to speak to, a template, approvals."""
+"""Adapters that every job on GitHub needs: connection, template and approvals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def site(settings: Settings) -> Site:
-    """The server that the job belongs to, and the repository on it."""
+    """The GitHub server and repository of the job."""
     from evalgate.adapters.github import Network, Site
 
     job = settings.job
@@ -31,7 +31,7 @@ def site(settings: Settings) -> Site:
 
 
 def template_of(settings: Settings, client: Client) -> TemplateSource | None:
-    """A project's template. A pull request does not say what its own comment says: its base commit does."""
+    """The source of the template; for a pull request its base commit, so that it can't change its comment."""
     from evalgate.adapters.files.local_template import LocalTemplate
     from evalgate.adapters.github import TemplateInCommit
 
@@ -46,7 +46,7 @@ def template_of(settings: Settings, client: Client) -> TemplateSource | None:
 
 
 def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
-    """The approvals that count. A pull request does not approve its own failures: its base commit does."""
+    """The source of the approvals that count; for a pull request its base commit, not itself."""
     from evalgate.adapters.github import ApprovalsInCommit
 
     if settings.approvals_commit:
@@ -55,7 +55,7 @@ def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
 
 
 def approvals_on_disk(root: str) -> ApprovalSource:
-    """The approvals as the checkout has them, in a job."""
+    """The approvals in the job's checkout."""
     from evalgate.adapters.files.local_approvals import LocalApprovals
 
     return LocalApprovals(workspace(root, root))

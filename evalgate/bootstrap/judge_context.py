@@ -1,4 +1,4 @@
-"""Where a job's judge sits: what it may read, and by which bounds."""
+"""The context of a job's judge: its folders, its limits and its tools."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ OUTPUT_FOLDER = ".evalgate"
 
 
 class JobJudge(Protocol):
-    """Who judges in a job, wherever that happens."""
+    """The judge of a job, in this process or in the sandbox."""
 
     def judge(self, request: JudgeRequest, /) -> Judgement:
-        """The answer to a request."""
+        """Judges a request."""
 
     def write(self, path: str, run: TriggeringRun, form: RenderOptions, /) -> RenderedReport:
-        """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
+        """Renders the report from the zip of an untrusted run; raises InvalidInput."""
 
     def approve(
         self,
@@ -45,14 +45,14 @@ class JobJudge(Protocol):
         notes: Sequence[str],
         /,
     ) -> ApprovedReport:
-        """The report that a run left, decided anew with what people approved; raises InvalidInput."""
+        """Decides the report of a run again with the approvals; raises InvalidInput."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeContext:
-    """A job's workspace, the folder that paths start from, and where files are left.
+    """A job's workspace, the folder that paths are relative to, and the output folder.
 
-    `folder` lies inside the workspace, unless the judge is apart and leaves its files elsewhere.
+    `folder` lies inside the workspace, unless the judge is sandboxed and writes elsewhere.
     """
 
     root: str
@@ -63,13 +63,13 @@ class JudgeContext:
     is_apart: bool = False
 
     def judge(self, request: JudgeRequest, progress: Progress | None = None) -> Judgement:
-        """Judges in this very process."""
+        """Judges in this process."""
         from evalgate.application.judge.judge import judge
 
         return judge(request, self.tools(named_baseline=request.baseline_required, progress=progress))
 
     def write(self, path: str, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
-        """Writes anew the report in a zip that a stranger's run left, in this very process."""
+        """Renders the report from the zip of an untrusted run, in this process."""
         from pathlib import Path
 
         from evalgate.adapters.archives.report_zip import ReportZips
@@ -85,7 +85,7 @@ class JudgeContext:
         form: RenderOptions,
         notes: Sequence[str],
     ) -> ApprovedReport:
-        """Decides a finished run anew with what people approved, in this very process."""
+        """Decides a finished run again with the approvals, in this process."""
         from evalgate.adapters.clock import SystemClock
         from evalgate.application.judge.approved_report import approve_report
 
@@ -93,9 +93,9 @@ class JudgeContext:
         return approve_report(content, run, consents, form, notes, today)
 
     def tools(self, *, named_baseline: bool, progress: Progress | None = None) -> Tools:
-        """What the judge works with in a job: nothing outside the workspace, no symbolic links.
+        """The judge's tools in a job: nothing outside the workspace, no symbolic links.
 
-        A baseline that was found lies in the runner's own folder; one that an input names must lie inside.
+        A downloaded baseline lies in the runner's folder; one named by an input must lie in the workspace.
         """
         from evalgate.adapters.clock import SystemClock
         from evalgate.adapters.files.disk_spool import DiskSpool
@@ -124,12 +124,12 @@ class JudgeContext:
         )
 
     def moved_to(self, folder: str) -> JudgeContext:
-        """The same for a judge apart, which leaves its files in a folder of its own."""
+        """A copy for a sandboxed judge, which writes its files to another folder."""
         return replace(self, folder=folder, is_apart=True)
 
 
 def make_judge_context(settings: Settings) -> JudgeContext:
-    """Where the job's judge sits."""
+    """The context of the job's judge."""
     job, inputs = settings.job, settings.inputs
     cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
     return JudgeContext(job.workspace, cwd, f"{cwd}/{OUTPUT_FOLDER}", inputs.limits, job.source_date_epoch)

@@ -1,4 +1,4 @@
-"""The life of a judge's process: it bounds itself, becomes nobody, answers one question and ends."""
+"""The judge's process: applies limits, drops privileges, answers one request and exits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ UNASKED, FAILED = 0, 1
 
 
 def live_asked(folder: str, bounds: Bounds, user: int | None) -> NoReturn:
-    """The life of one that knows its question as it starts."""
+    """Runs a judge that gets its request at the start."""
     bound(bounds)
     _end_with(folder, user)
 
 
 def live_ready(ears: int) -> NoReturn:
-    """The life of one that was made ready: it hears its bounds and loads, then where its question lies."""
+    """Runs a preforked judge: reads its limits, imports modules, then reads the folder of its request."""
     with os.fdopen(ears, "rb") as words:
         told = words.readline().split()
         if not told:
@@ -43,15 +43,15 @@ def _end_with(folder: str, user: int | None) -> NoReturn:
 
 
 def _code_of(work: Callable[[], int]) -> int:
-    """The code that work ends with, whatever becomes of it; nobody reads what would be printed."""
+    """Runs `work` and returns an exit code also for exceptions, as no one would see a traceback."""
     try:
         return work()
-    except BaseException as error:  # noqa: BLE001  (told by the code)
+    except BaseException as error:  # noqa: BLE001  (shown by the exit code)
         return OUT_OF_MEMORY if is_out_of_memory(error) else FAILED
 
 
 def _load(modules: list[bytes]) -> int:
-    """Loads what the question will need, while the one that asks finds out what it will ask."""
+    """Imports the modules that a request needs while the parent prepares that request."""
     from importlib import import_module
 
     process.settle_python()

@@ -1,4 +1,4 @@
-"""The judge's side of the folder between two processes."""
+"""The judge's side of the exchange folder: reads the request and writes the answer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.judge_context import JudgeContext
 
 TRACES_A_SECOND = 10_000
-"""Traces for which a judge gets a second of CPU time more."""
+"""Traces per additional second of CPU time."""
 
 
 def answer(folder: str) -> int:
-    """Answers the question in a folder; the exit code."""
+    """Answers the request in a folder; returns the exit code."""
     here = Path(folder)
     process.reading.into(os.open(here / READING, os.O_RDWR | os.O_CREAT, 0o600))
     try:
@@ -33,7 +33,7 @@ def answer(folder: str) -> int:
         said = ANSWERS[verb](bench, *given)
     except InvalidInput as refusal:
         said = told_refusal(refusal)
-    except Exception as bug:  # noqa: BLE001  (told to the process that reports it)
+    except Exception as bug:  # noqa: BLE001  (the parent process reports it)
         if is_out_of_memory(bug):
             return OUT_OF_MEMORY
         said = told_bug(type(bug).__name__, process.places_of(bug))

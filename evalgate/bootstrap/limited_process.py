@@ -1,4 +1,4 @@
-"""A verb's work in a process of its own, which holds it to limits; the one that waits reads nothing."""
+"""Runs a command in a limited child process; the waiting parent reads no input."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LOST_OUTPUT = 2
 
 
 def run_limited(limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]) -> int:
-    """Does the work in a child of this process, whose exit code it is; raises OverLimit.
+    """Runs `work` in a child process and returns its exit code; raises OverLimit.
 
-    `guard` does it so that every ending is an exit code.
+    `guard` runs it so that every outcome becomes an exit code.
     """
-    import tempfile  # a run without limits does not pay for it
+    import tempfile  # slow to import, so only for limited runs
 
     patience = None if limits.cpu is None else 4.0 * limits.cpu + 20
     bounds = Bounds(limits.cpu, limits.memory, patience)
@@ -47,7 +47,7 @@ def run_limited(limits: Limits, work: Callable[[], int], guard: Callable[[Callab
 def left_invalid(
     request: JudgeRequest, refusal: OverLimit, output_dir: str, cwd: str, epoch: str | None
 ) -> Judgement:
-    """The answer to a request that could not be judged within its limits, left where its files belong."""
+    """Writes the files for a request that exceeded its limits; returns its judgement."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.judge.report import invalid
@@ -59,7 +59,7 @@ def left_invalid(
 
 
 def _bounded(work: Callable[[], int]) -> int:
-    """The work, unless there is no memory left for it."""
+    """Runs the work; exits with OUT_OF_MEMORY if there is no memory left."""
     try:
         return work()
     except Exception as error:
@@ -71,7 +71,7 @@ def _bounded(work: Callable[[], int]) -> int:
 def _end_with(code: int) -> NoReturn:
     try:
         _flush()
-    except OSError:  # a full disk, or nobody reads any more: nothing may look well
+    except OSError:  # a full disk or a closed pipe must not look like success
         code = code or LOST_OUTPUT
     os._exit(code)
 

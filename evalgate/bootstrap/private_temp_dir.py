@@ -1,4 +1,4 @@
-"""A folder of a run's own, which goes again whatever a judge has left in it."""
+"""A run's private temporary folder, removed at the end whatever a judge left in it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ HERE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def folder_of_our_own(temp: str) -> Iterator[str]:
-    """A new folder below `temp`; `tempfile` would take longer to load than all this takes.
+    """A new folder below `temp`; avoids `tempfile`, which is slow to import.
 
-    What can't be removed stays: that is no reason to lose a verdict.
+    Files that can't be removed stay: they are no reason to lose a verdict.
     """
     parent = Path(temp) if temp and Path(temp).is_dir() else Path("/tmp")  # noqa: S108  (new, private and of a random name)
     folder = parent / f"evalgate-{os.urandom(8).hex()}"
@@ -32,7 +32,7 @@ def folder_of_our_own(temp: str) -> Iterator[str]:
 
 
 def remove_all() -> None:
-    """Removes what is still there: this process is told to go."""
+    """Removes all folders still in use, because this process is being ended."""
     for folder in tuple(_in_use):
         _remove(folder)
 
@@ -45,7 +45,7 @@ def _remove(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Follows no link, and brings deep folders up instead of going down, so that no depth is too much."""
+    """Follows no links; moves nested folders up instead of recursing, so that any depth works."""
     top = os.open(folder, HERE)
     try:
         folders = deque(_without_files(top))
@@ -68,7 +68,7 @@ def _empty(folder: Path) -> None:
 
 
 def _without_files(handle: int) -> list[str]:
-    """Removes all that is no folder; the names of those that are."""
+    """Removes all files and links; returns the names of the folders."""
     folders = []
     with os.scandir(handle) as entries:
         for entry in list(entries):

@@ -1,4 +1,4 @@
-"""What every front door asks of its process."""
+"""Process setup that every entry point of the program needs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from evalgate.adapters.sandbox.current_file import CurrentFileNote
 
 COLLECT_EVERY = 300_000
-"""Objects between looks for cycles, more than loading makes. Results are many and hold none."""
+"""Allocations between garbage collections, more than imports make; results hold no cycles."""
 
 FRAMES = 6
 
 reading = CurrentFileNote()
-"""What this process reads, for one that outlives it."""
+"""The file this process reads, noted for its parent."""
 
 
 def places_of(bug: BaseException) -> list[str]:
-    """Where a bug happened, innermost last, and nothing that was read."""
+    """The innermost frames of a traceback, innermost last, without any data that was read."""
     import traceback
 
     frames = traceback.extract_tb(bug.__traceback__)[-FRAMES:]
@@ -26,6 +26,6 @@ def places_of(bug: BaseException) -> list[str]:
 
 
 def settle_python() -> None:
-    """What every front door asks of the process first: few pauses, and no code of strangers in pydantic."""
+    """Configures Python first: fewer garbage collections, and no third-party plugins in pydantic."""
     gc.set_threshold(COLLECT_EVERY)
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"

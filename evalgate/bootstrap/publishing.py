@@ -1,4 +1,4 @@
-"""A job that publishes what another run has left."""
+"""Wires a job that publishes the report of another run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def publish_task(settings: Settings) -> PublishTask:
-    """What a job that publishes for another run is to do."""
+    """The options of a job that publishes for another run."""
     from evalgate.application.action.publish import PublishTask
     from evalgate.application.messages.request import RenderOptions
 
@@ -40,7 +40,7 @@ def publish_world(
     downloads: str,
     budget: RequestDeadline | None = None,
 ) -> PublishWorld:
-    """What such a job acts through; `downloads` is a folder of its own, `budget` the time for GitHub."""
+    """The ports of such a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The store that a run is kept in, opened so that it can't stand in the way of the verdict."""
+"""Opens the store that records a run; a failure to open it does not prevent the verdict."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> RunRecorder | None:
-    """The store that a flag, the environment or the project names; None where none does, or says `none`.
+    """A recorder for the store of flag, environment or project; None if no store is named, or `none`.
 
-    Raises SettingError for a name that can't be meant. A project file that can't be read is the judge's to
-    tell.
+    Raises SettingError for an invalid name. An invalid project file is not reported here but by the judge.
     """
     from evalgate.bootstrap.store_choice import named_store
 
@@ -37,7 +36,7 @@ def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> R
 
 
 def memory_of_job(settings: Settings) -> RunRecorder:
-    """The store that the input names; a file lies in the runner's own folder."""
+    """A recorder for the store of the input; a file lies in the runner's temporary folder."""
     from evalgate.application.history.run_record import Circumstances
 
     job, pull_request = settings.job, settings.event.pull_request
@@ -53,7 +52,7 @@ def memory_of_job(settings: Settings) -> RunRecorder:
 
 
 def _is_out_of_reach(settings: Settings) -> bool:
-    """Whether approvals of the store count: what a pull request runs could have put some into a file."""
+    """Whether approvals of the store count: code of a pull request could have written into a file."""
     from evalgate.adapters.store.store_url import place_of
 
     if not settings.approvals_commit:
@@ -62,7 +61,7 @@ def _is_out_of_reach(settings: Settings) -> bool:
 
 
 def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circumstances) -> RunRecorder:
-    """The store, opened. Raises SettingError for a name that can't be meant, and for nothing else."""
+    """A recorder with the opened store. Raises SettingError for an invalid name, and nothing else."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.store.store_url import place_of
     from evalgate.application.history.run_recorder import NOT_STORED, RunRecorder

@@ -1,4 +1,4 @@
-"""A judge in a process of its own, as the process with the token sees it."""
+"""Asks a judge in a separate process: the side of the process that holds the token."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ PATIENCE_S = 900
 NOBODY = "-"
 BASELINE, RESULTS = "baseline.zip", "results.json"
 TO_JUDGE = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
-"""What a judge loads while nobody has asked it yet."""
+"""Modules that a preforked judge imports before it gets a request."""
 
 
 def bounds_of(limits: Limits) -> Bounds:
-    """What a judge may use: as the limits say, else sixty seconds, more with many traces, and 1 GB."""
+    """The judge's limits, by default 1 GB and sixty seconds of CPU time, more for many traces."""
     memory = limits.memory or MEMORY
     if limits.cpu is None:
         return Bounds(CPU_SECONDS, memory, PATIENCE_S, SPARE_SECONDS)
@@ -49,7 +49,7 @@ def bounds_of(limits: Limits) -> Bounds:
 
 
 class SandboxedJudge:
-    """Asks a judge apart; `folder` is one of our own, where downloads lie that the judge may read."""
+    """Asks a sandboxed judge; `folder` is a private folder with downloads that the judge may read."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class SandboxedJudge:
             log(f"the judge runs as {f'user {self._user}' if self._user else 'the same user'}")
 
     def judge(self, request: JudgeRequest) -> Judgement:
-        """The answer to a request. What the judge was not able to finish is an answer too, `invalid`."""
+        """Judges a request. If the judge could not finish, the judgement is `invalid`."""
         try:
             return self._judged(request)
         except InvalidInput as error:
@@ -80,7 +80,7 @@ class SandboxedJudge:
             return invalid(request, error, SystemClock(self._bench.source_date_epoch).now())
 
     def write(self, path: str, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
-        """The report in a zip that a stranger's run left, in our own words; raises InvalidInput."""
+        """Renders the report from the zip of an untrusted run; raises InvalidInput."""
         from evalgate.application.messages.judge_response import written_of
 
         place, answer = self._answer("write", path, run, form)
@@ -94,7 +94,7 @@ class SandboxedJudge:
         form: RenderOptions,
         notes: Sequence[str],
     ) -> ApprovedReport:
-        """The report that a run left, decided anew with what people approved; raises InvalidInput."""
+        """Decides the report of a run again with the approvals; raises InvalidInput."""
         from evalgate.application.messages.approval_response import approved_of
 
         place, answer = self._answer("approve", content, run, consents, form, notes)
@@ -106,7 +106,7 @@ class SandboxedJudge:
 
         bench = self._bench
         folder = OutputFolder(bench.folder, bench.cwd, bench.root)
-        target = folder.path(BASELINE)  # a folder that can't be written is told before the work, not after
+        target = folder.path(BASELINE)  # fails before the work if the folder can't be written
         place, answer = self._answer("judge", request)
         judgement = judgement_of(
             answer, _clean_results(place), baseline_zip=target, report_only=request.report_only
@@ -133,7 +133,7 @@ class SandboxedJudge:
         return place, _parsed(without_hidden(place.answer() or b""))
 
     def _begun(self, place: ExchangeDir) -> int:
-        """The one that was made ready answers once; who is asked more often starts others."""
+        """Hands the request to the preforked judge, or starts a new one if that is used up."""
         ready, self._ready = self._ready, None
         if ready is not None:
             return ready.begin(place.path, self._user)
@@ -156,7 +156,7 @@ class SandboxedJudge:
 
 
 def _clean_results(place: ExchangeDir) -> Callable[[str], Content | None]:
-    """The files of a judgement, cleaned; the results, which may be large, piece by piece."""
+    """A reader of a judgement's redacted files; the results, which may be large, come in pieces."""
     read = _clean_files(place)
 
     def look(name: str) -> Content | None:
@@ -169,7 +169,7 @@ def _clean_results(place: ExchangeDir) -> Callable[[str], Content | None]:
 
 
 def _clean_files(place: ExchangeDir) -> Callable[[str], bytes | None]:
-    """The files of an answer without what the judge could not hide, for it does not know it."""
+    """A reader of an answer's files that redacts secrets which the judge does not know."""
 
     def read(name: str) -> bytes | None:
         content = place.file(name)
@@ -179,7 +179,6 @@ def _clean_files(place: ExchangeDir) -> Callable[[str], bytes | None]:
 
 
 def _parsed(content: bytes) -> Any:
-    """The answer as JSON, which knows no NaN."""
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What the verbs of a shell work with, where what a person names is trusted."""
+"""Builds what the shell's commands work with; the paths that a user names are trusted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 
-def shell_tools(  # noqa: PLR0913  all that a person may say of it
+def shell_tools(  # noqa: PLR0913  one for each option of the command
     cwd: str,
     output_dir: str,
     bounds: Limits,
@@ -43,9 +43,9 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
     wanted: ParallelOptions | None = None,
     store: Callable[[], Store] | None = None,
 ) -> Tools:
-    """What the judge works with in a shell, where what a person names is trusted.
+    """The judge's tools in a shell.
 
-    `wanted` says who judges, None for this process alone; `store` opens the one that holds goldens.
+    `parallel` chooses the workers, None for this process only; `store` opens the store with goldens.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.cached_files import CachedFiles
@@ -76,7 +76,7 @@ def shell_tools(  # noqa: PLR0913  all that a person may say of it
 
 
 def backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
-    """What a backtest works with, in a shell; `store` opens the one that holds goldens."""
+    """The tools of a backtest in a shell; `store` opens the store with goldens."""
     from evalgate.adapters.formats.open.stored_traces import stored_traces
     from evalgate.adapters.progress import progress_for
     from evalgate.application.judge.backtest import BacktestTools
@@ -91,7 +91,7 @@ def backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO)
 
 
 def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
-    """The zips that files, folders or globs name, each once; raises SettingError where one names none."""
+    """The zips that files, folders or globs name, each once; raises SettingError for one that finds none."""
     files, found = workspace(cwd), dict[str, None]()
     for pattern in patterns:
         matches = [file.path for file in files.expand(pattern, ".") if file.path.endswith(".zip")]
@@ -102,7 +102,7 @@ def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
 
 
 def use_own_evaluators(modules: Sequence[str], cwd: str) -> None:
-    """Lets suites name own evaluators: those of the modules, and of installed packages. Never in a job."""
+    """Lets suites use plugin evaluators of the modules and of installed packages. Never in a job."""
     from evalgate.adapters.plugins import PluginEvaluators
     from evalgate.evaluators.core.registry import use_own
 
@@ -119,7 +119,7 @@ def check_formats(configuration: Configuration) -> None:
 
 
 def pricer() -> Pricer:
-    """Gives traces the cost that a run of a suite without `prices` would give them."""
+    """A pricer that gives traces the cost that a suite without `prices` would give them."""
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.suite.suite_prices import SuitePrices
 
@@ -127,28 +127,28 @@ def pricer() -> Pricer:
 
 
 def template(path: str, cwd: str) -> TemplateFile:
-    """A project's own words for the comment, out of a file that a person named."""
+    """Reads a user's comment template from a named file."""
     from evalgate.adapters.files.local_template import LocalTemplate
 
     return LocalTemplate(workspace(cwd), path).read()
 
 
 def approvals(cwd: str) -> ApprovalFile | None:
-    """The approvals of the working folder, which a shell trusts; None where it has none."""
+    """The approvals file of the working folder, which a shell trusts; None if it has none."""
     from evalgate.adapters.files.local_approvals import LocalApprovals
 
     return LocalApprovals(workspace(cwd)).read()
 
 
 def now(source_date_epoch: str | None) -> datetime:
-    """The time, or the one that is to stand for it."""
+    """The current time, or that of SOURCE_DATE_EPOCH."""
     from evalgate.adapters.clock import SystemClock
 
     return SystemClock(source_date_epoch).now()
 
 
 def line_file(path: str, cwd: str) -> LineFile:
-    """A file that a person named in a shell."""
+    """A writer for a file that a user named in a shell."""
     from evalgate.adapters.files.output_folder import LineFile
 
     return LineFile(path, cwd)
@@ -157,7 +157,7 @@ def line_file(path: str, cwd: str) -> LineFile:
 def converted(
     records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool
 ) -> Iterator[bytes | DamagedTrace]:
-    """Traces as lines of another format; see writers.writer_for."""
+    """Converts traces to lines of another format; see `writers.writer_for`."""
     from evalgate.adapters.formats.writers import converted, writer_for
 
     return converted(records, writer_for(target, full=full), redact=redact)

@@ -1,4 +1,4 @@
-"""The sources that a shell and a job share; `root` is the folder that a job must stay inside."""
+"""Builds the sources that shell and job share; `root` is the folder that a job must not leave."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def workspace(cwd: str, root: str | None = None) -> Workspace:
-    """The file system: a shell's, or a job's with everything outside `root` refused."""
+    """The file system of a shell, or with `root` that of a job, which refuses everything outside it."""
     from evalgate.adapters.files.workspace import Workspace
     from evalgate.bootstrap.process import reading
 
@@ -33,21 +33,21 @@ def suite_files(
     bounds: Limits | None = None,
     store: Callable[[], Store] | None = None,
 ) -> SuiteFiles:
-    """Where suites come from; `store` opens the one out of which they may name goldens."""
+    """The source of suites; `store` opens the store with goldens that suites may name."""
     from evalgate.adapters.suites import SuiteFiles
 
     return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite, store)
 
 
 def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:
-    """Where traces come from."""
+    """The source of traces."""
     from evalgate.adapters.formats.open.trace_files import TraceFiles
 
     return TraceFiles(workspace(cwd, root), trace_limits(bounds or Limits()))
 
 
 def trace_limits(bounds: Limits) -> TraceLimits:
-    """How much of the traces is read."""
+    """The limits on reading traces."""
     from evalgate.adapters.formats.core.read_limits import TraceLimits
 
     return TraceLimits(
@@ -60,28 +60,28 @@ def trace_limits(bounds: Limits) -> TraceLimits:
 
 
 def baseline_files(cwd: str, root: str | None = None) -> BaselineZips:
-    """Where baselines are read and written."""
+    """Reads and writes baselines."""
     from evalgate.adapters.archives.baseline_zip import BaselineZips
 
     return BaselineZips(workspace(cwd, root))
 
 
 def fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
-    """What files are, told in one word."""
+    """Computes fingerprints of files."""
     from evalgate.adapters.files.file_fingerprints import FileFingerprints
 
     return FileFingerprints(workspace(cwd, root))
 
 
 def hide_for_project(cwd: str) -> None:
-    """From here on this process hides what the working folder's project wants hidden."""
+    """Activates the redaction of the working folder's project file in this process."""
     from evalgate.adapters.suites.project_redact import hide_for_project as hide
 
     hide(workspace(cwd))
 
 
 def price_list() -> PriceTable | None:
-    """What models cost, where the extra is installed that knows it."""
+    """The price list of models, None if the extra is not installed."""
     from evalgate.adapters.price_list import installed
 
     return installed()

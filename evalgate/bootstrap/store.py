@@ -1,4 +1,4 @@
-"""The store, for every front door that was told of one."""
+"""Opens the store for shell and job."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Store
 
 DEFAULT = ".evalgate/evalgate.db"
-"""Where a shell keeps its store when none is named."""
+"""The path of a shell's store if none is named."""
 _EXTRAS = {"sqlite": "store", "postgresql": "postgres"}
 
 
 def open_store(named: str, cwd: str, *, create: bool = True, source_date_epoch: str | None = None) -> Store:
-    """Opens the store that a path or a URL names; an older schema is brought up to date on the way.
+    """Opens the store at a path or URL, and migrates an older schema.
 
-    Not `create`: a SQLite file must be there. Raises SettingError for what can't be meant, is no store or is
-    one of a newer EvalGate, and StoreUnreachable. No message holds a user's name or password.
+    Without `create` a SQLite file must exist. Raises StoreUnreachable, or SettingError for an invalid name, a
+    file that is no store, or a newer schema. No message holds a user name or password.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.store.store_url import place_of

@@ -1,4 +1,4 @@
-"""Which store is meant, by whoever says it first: a flag, the environment, the project."""
+"""Chooses the store: by a flag, else the environment, else the project file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NONE = "none"
 
 
 def named_store(said: str | None, environ: Mapping[str, str], cwd: str) -> str | None:
-    """The store that a flag names, else EVALGATE_STORE_URL, else the project file; None where none does.
+    """The store named by the flag, else EVALGATE_STORE_URL, else the project file; None if none is named.
 
-    Raises SuiteError for a project file that can't be read, or names a URL, and RefusedPath where it names a
-    file outside of the working folder: a repository does not decide what else is written.
+    Raises SuiteError for a project file that is invalid or names a URL, and RefusedPath if it names a file
+    outside the working folder: a repository must not decide what else is written.
     """
     if said is not None:
         return said
@@ -40,14 +40,14 @@ def named_store(said: str | None, environ: Mapping[str, str], cwd: str) -> str |
 def _is_below(folder: Path, named: str) -> bool:
     try:
         return (folder / named).resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):  # no path at all, or links that lead round in circles
+    except (OSError, ValueError, RuntimeError):  # an invalid path, or links in a circle
         return False
 
 
 def shell_store(said: str | None, environ: Mapping[str, str], cwd: str, *, create: bool = False) -> Store:
-    """The store that is named, opened, else the one where a shell keeps its own.
+    """Opens the named store, or the shell's default one.
 
-    Not `create`: a file must be there. Raises SettingError, also where `none` is named, and StoreUnreachable.
+    Without `create` a file must exist. Raises SettingError, also for the name `none`, and StoreUnreachable.
     """
     from evalgate.bootstrap.store import DEFAULT, open_store
 
@@ -58,5 +58,5 @@ def shell_store(said: str | None, environ: Mapping[str, str], cwd: str, *, creat
 
 
 def goldens_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> Callable[[], Store]:
-    """Opens the store out of which suites may name goldens, once one does."""
+    """A function that opens the store with goldens when a suite first needs it."""
     return lambda: shell_store(said, environ, cwd)

@@ -1,4 +1,4 @@
-"""The shell's front door: one parser, one verb a module, one place where errors end."""
+"""The command line: one parser, one module per verb, one place that handles errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VERBS = {
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
 RETELLING = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
-"""Verbs that tell of recordings and are given no project to do it by."""
+"""Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
     "run": "run.run",
     "merge": "run.merge",
@@ -69,7 +69,7 @@ INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong usage is one line and exit code 2; flags are written out, or new ones would break scripts."""
+    """Reports wrong usage in one line, exit code 2. No abbreviated flags: new flags would break scripts."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
@@ -79,7 +79,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str], shell: Shell) -> int:
-    """Runs one verb; every ending is an exit code and never a traceback."""
+    """Runs one verb. Never raises: every outcome is an exit code without a traceback."""
     hide(secret_values(shell.environ))
     return _guarded(shell, lambda: _run(argv, shell))
 
@@ -101,7 +101,7 @@ def _run(argv: Sequence[str], shell: Shell) -> int:
 
 
 def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
-    """Runs a verb whose flags set limits, in a process of its own where these are a process's."""
+    """Runs a verb whose flags set limits; limits on cpu and memory need a separate process."""
     from evalgate.settings.limits import limits_from
 
     limits = limits_from(arguments.limit, known=arguments.limit_names)
@@ -120,11 +120,11 @@ def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _guarded(shell: Shell, work: Callable[[], int]) -> int:
-    """Does the work; the one place where errors end."""
+    """Calls `work` and turns errors into exit codes; the only place that does."""
     try:
         code = work()
         shell.out.flush()
-    except SystemExit as ending:  # argparse has already said what it had to say
+    except SystemExit as ending:  # argparse has already printed its message
         return ending.code if isinstance(ending.code, int) else 2
     except EvalGateError as error:
         shell.tell(error.problems)
@@ -133,7 +133,7 @@ def _guarded(shell: Shell, work: Callable[[], int]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_has_gone()
-    except Exception as error:  # noqa: BLE001  (the one place where a bug of ours ends)
+    except Exception as error:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
         shell.note(bug_report(error))
         return BUG
     return code
@@ -144,7 +144,7 @@ def _module(verb: str) -> Any:
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    # Only help needs to know how wide the terminal is, which takes longer to find out than to read the words.
+    # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
     parser = _Parser(
@@ -164,13 +164,13 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=formatter,
             add_help=name == chosen,
         )
-        if name == chosen:  # the others' options need not be known today
+        if name == chosen:  # options of other verbs are not needed
             _module(name).configure(options)
     return parser
 
 
 def bug_report(error: BaseException) -> str:
-    """A few words to paste into an issue; no text of the error, which may quote a stranger."""
+    """A line to paste into an issue, without the error's message, which may quote untrusted text."""
     import platform
 
     place: Any = error.__traceback__
@@ -187,7 +187,7 @@ def bug_report(error: BaseException) -> str:
 
 
 def _reader_has_gone() -> int:
-    """`evalgate ... | head` is no mistake; the interpreter must not complain about it on its way out."""
+    """Ends quietly when the reader of stdout is gone, as in `evalgate ... | head`: that is no mistake."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What a verb knows of the shell it was called from."""
+"""The streams, environment and folder that a verb runs with, and helpers shared by verbs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.trace.trace import TraceLocation
 
-# What JSON leaves raw but a terminal may obey or hide: controls, marks of direction, blanks of no width.
+# Unescaped in JSON, but interpreted or hidden by terminals: controls, direction marks, zero-width spaces.
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Streams, environment and working folder, handed in so that nothing reads them in passing."""
+    """Streams, environment and working folder, passed in so that no verb reads global state."""
 
     out: TextIO
     err: TextIO
@@ -30,12 +30,12 @@ class Shell:
 
     @property
     def has_colour(self) -> bool:
-        """True where the result goes to a terminal that wants colour."""
+        """Whether stdout is a terminal that supports colour and NO_COLOR is not set."""
         return self.out.isatty() and "NO_COLOR" not in self.environ and self.environ.get("TERM") != "dumb"
 
     @property
     def width(self) -> int:
-        """Columns to write for; a pipe has a hundred."""
+        """Columns of the terminal; 100 for a pipe."""
         if not self.out.isatty():
             return 100
         import shutil
@@ -43,21 +43,21 @@ class Shell:
         return shutil.get_terminal_size((100, 24)).columns
 
     def say(self, text: str) -> None:
-        """One line of result, on stdout."""
+        """Prints one line of the result to stdout."""
         self.out.write(f"{text}\n")
 
     def note(self, text: str) -> None:
-        """One line about the work, on stderr."""
+        """Prints one line about the work to stderr, escaped."""
         self.err.write(f"{terminal(text)}\n")
 
     def tell(self, problems: Iterable[Problem], word: str = "error") -> None:
-        """Mistakes, one line each: what, where, how to mend it."""
+        """Prints problems to stderr, one line each: what is wrong, where, how to fix it."""
         for problem in problems:
             self.note(f"{word}: {problem}")
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:
-    """The flag of verbs that compile suites: whose evaluators they may name beside the built-in ones."""
+    """Adds `--plugin` to verbs that compile suites: modules with evaluators besides the built-in ones."""
     parser.add_argument(
         "--plugin",
         action="append",
@@ -68,7 +68,7 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser, *, of_the_process: bool = False) -> None:
-    """The flag of verbs that read what strangers may have written; all limits, or only those of a process."""
+    """Adds `--limit` to verbs that read untrusted files: all limits, or only those of the process."""
     from evalgate.settings.limits import LIMITS, PROCESS
 
     names = PROCESS if of_the_process else sorted(LIMITS)
@@ -78,15 +78,15 @@ def add_limits(parser: argparse.ArgumentParser, *, of_the_process: bool = False)
 
 
 def words(text: str) -> list[str]:
-    """The words of a flag that takes several: `a,b`."""
+    """Splits the value of a flag that takes a list: `a,b`."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def visible_json(document: str) -> str:
-    """The same JSON with every character to be seen."""
+    """Escapes invisible characters in a JSON document."""
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
 def place_of(source: TraceLocation) -> str:
-    """A file, with the line where it holds many."""
+    """The path of a trace, with its line if the file holds several traces."""
     return source.path if source.line is None else f"{source.path}:{source.line}"

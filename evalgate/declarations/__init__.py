@@ -1,9 +1,8 @@
-"""Classes that say what a file may hold, declared as pydantic's are and read without loading it.
+"""Models of files, declared in pydantic's syntax and validated without loading pydantic.
 
-A run would spend a quarter of its start on pydantic and its classes, only to hear that a suite is right. So
-the declarations are read by `checking`, which accepts what is surely right; whatever it is not sure of, and
-every mistake, goes to the model that `full` makes of the same declarations. Type checkers are told that it is
-all pydantic.
+Loading pydantic and its models would take a quarter of a run's start, only to find that a suite is valid. So
+`checking` reads the declarations and accepts what is certainly valid; anything uncertain, and every mistake,
+goes to the pydantic model that `full` makes of the same declarations. Type checkers see pydantic.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     )
 
     class Closed(BaseModel):
-        """What a file may say: unknown keys, loose types and non-finite numbers are errors."""
+        """Base of models of files: unknown keys, wrong types and non-finite numbers are errors."""
 
         model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
         @classmethod
         def unsaid(cls) -> Self:
-            """What it is where a file says nothing: the defaults."""
+            """The model with all defaults, as for an empty file."""
             return cast("Self", cls.model_construct())  # the plugin of mypy names the base class
 else:
     from evalgate.declarations.closed import Closed
@@ -59,7 +58,7 @@ __all__ = [
 
 
 def full_model(declared: type[BaseModel]) -> type[BaseModel]:
-    """The pydantic model of a class declared here; any other model as it is."""
+    """The pydantic model of a declared class; any other model unchanged."""
     from evalgate.declarations.full import model_of
 
     found: type[BaseModel] = model_of(declared)
@@ -67,7 +66,7 @@ def full_model(declared: type[BaseModel]) -> type[BaseModel]:
 
 
 def refusal() -> type[ValidationError]:
-    """What `model_validate` raises; to be asked for where it is caught, for by then it is loaded."""
+    """The error that `model_validate` raises; call it in the `except` clause: by then pydantic is loaded."""
     from pydantic import ValidationError
 
     return ValidationError

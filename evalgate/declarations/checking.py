@@ -1,7 +1,7 @@
-"""From a type to a function that accepts what is surely of it, as pydantic's strict mode does.
+"""Makes a check function from a type; it accepts what pydantic's strict mode certainly accepts.
 
-What it accepts pydantic accepts, and makes the same of it. Of the rest it is unsure: it does not know all
-that pydantic knows, and it tells no mistakes.
+Pydantic accepts the same values and returns the same results. For everything else a check is uncertain: it
+does not know all of pydantic's rules, and it reports no mistakes.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from evalgate.declarations.marks import FieldMark
 
 Check = Callable[[Any], Any]
-"""What pydantic would make of a value; raises UncertainValueError."""
+"""Returns what pydantic would make of a value; raises UncertainValueError."""
 
 _LARGEST = 2**53
-"""Whole numbers up to here are the same as floats."""
+"""Integers up to this size are exact as floats."""
 
 
 class UncertainValueError(Exception):
-    """Somebody who knows more is to be asked."""
+    """Pydantic has to validate the value."""
 
 
 UNSURE = UncertainValueError()
 
 
 def check_of(kind: Any) -> Check:
-    """The function for one type; it is unsure of everything where the type is not known here."""
+    """The check for one type; for an unknown type it is always uncertain."""
     if kind in _PLAIN:
         return _PLAIN[kind]
     made = _MADE.get(get_origin(kind))
@@ -118,7 +118,7 @@ _FORMS = {each: each for each in (str, bool, NoneType, int, float, dict, list)}
 
 
 def _form(kind: Any) -> Any:
-    """The one form of value that a type takes; None where it is not that simple."""
+    """The single Python type of a type's values; None if there are several."""
     origin = get_origin(kind)
     if origin is Annotated:
         inner, *marks = get_args(kind)
@@ -131,7 +131,7 @@ def _form(kind: Any) -> Any:
 
 
 def _either(kind: Any) -> Check:
-    """Members that are told apart by the form of a value; one that takes many forms may stand beside None."""
+    """A union whose members differ in Python type; one member of several types is allowed with None."""
     members = get_args(kind)
     others = [each for each in members if each is not NoneType]
     if len(others) == 1:
@@ -185,7 +185,7 @@ def _asked(function: Check, value: Any) -> Any:
 
 
 def bounded(check: Check, mark: FieldMark) -> Check:
-    """The check of a type within the bounds that `Field` sets."""
+    """Adds the bounds of `Field` to a check."""
     rules = [_BOUNDS[name](bound) for name, bound in mark.options.items() if name in _BOUNDS]
     if not rules:
         return check
@@ -200,7 +200,7 @@ def bounded(check: Check, mark: FieldMark) -> Check:
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
-    """Only of plain text: pydantic's patterns are another engine's."""
+    """Only for ASCII text: pydantic uses another regex engine."""
     search = re.compile(pattern).search
     return lambda text: text.isascii() and text.isprintable() and search(text) is not None
 

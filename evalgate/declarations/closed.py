@@ -1,4 +1,4 @@
-"""The class that declarations are made with. What it has of pydantic's it has under the same names."""
+"""The base class of declared models. Methods that pydantic has too have the same names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from evalgate.declarations.declared import Declaration
 
 
 class Closed(Declaration):
-    """What a file may say: unknown keys, loose types and non-finite numbers are errors."""
+    """Base of models of files: unknown keys, wrong types and non-finite numbers are errors."""
 
     def __init__(self, **said: Any) -> None:
         vars(self).update(vars(self.model_validate(said)))
 
     @classmethod
     def model_validate(cls, value: Any) -> Self:
-        """What a file says, checked. Raises the refusal of pydantic, which tells every mistake."""
+        """Validates the content of a file. Raises pydantic's ValidationError with every mistake."""
         try:
             return cls.read_surely(value)
         except UncertainValueError:
@@ -27,12 +27,12 @@ class Closed(Declaration):
 
     @classmethod
     def unsaid(cls) -> Self:
-        """What it is where a file says nothing: the defaults."""
+        """The model with all defaults, as for an empty file."""
         return cls.restored({}, set())
 
     @classmethod
     def model_json_schema(cls, **options: Any) -> dict[str, Any]:
-        """The JSON Schema of what a file may say."""
+        """The JSON Schema of the file."""
         from evalgate.declarations.full import schema_of
 
         return schema_of(cls, options)
@@ -43,7 +43,7 @@ class Closed(Declaration):
         return {name: _plain(getattr(self, name), exclude_unset=exclude_unset) for name in names}
 
     def model_copy(self, *, update: dict[str, Any]) -> Self:
-        """The same but for `update`, which is believed."""
+        """A copy with `update`, which is not validated."""
         content = {name: getattr(self, name) for name in self.model_fields}
         return self.restored({**content, **update}, self.model_fields_set | update.keys())
 

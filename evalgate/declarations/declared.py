@@ -1,4 +1,4 @@
-"""What a class declares: its fields, as a run reads them and as pydantic's models are made of them."""
+"""The declared fields of a class, from which both checks and pydantic models are made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Declared:
-    """One field; its type is looked at when a file first says something of it."""
+    """One field; its type is evaluated when a file first contains it."""
 
     __slots__ = ("annotation", "module", "name", "said")
 
@@ -26,30 +26,30 @@ class Declared:
     @property
     def kind(self) -> Any:
         """Its type."""
-        return eval(self.annotation, vars(sys.modules[self.module]))  # noqa: S307  (our own source)
+        return eval(self.annotation, vars(sys.modules[self.module]))  # noqa: S307  (EvalGate's source)
 
     @property
     def key(self) -> str:
-        """The word that a file has for it."""
+        """The key of the field in a file."""
         marks = [self.said, *getattr(self.kind, "__metadata__", ())]
         aliases = [mark.options.get("alias") for mark in marks if isinstance(mark, FieldMark)]
         return next(filter(None, aliases), self.name)
 
     @property
     def check(self) -> Check:
-        """What reads it."""
+        """The check that reads the field."""
         check = check_of(self.kind)
         return bounded(check, self.said) if isinstance(self.said, FieldMark) else check
 
     @property
     def default(self) -> Any:
-        """What it is where nothing is said; MISSING where it must be said, or is made anew each time."""
+        """The value of an absent field; MISSING if it is required or has a factory."""
         default = self.said.options.get("default", MISSING) if isinstance(self.said, FieldMark) else self.said
         return MISSING if isinstance(default, list | dict) else default
 
     @property
     def factory(self) -> Any:
-        """What makes it where nothing is said; MISSING where nothing does."""
+        """The factory of an absent field's value; MISSING if it has none."""
         said = self.said
         if isinstance(said, FieldMark):
             return said.options.get("default_factory", MISSING)
@@ -57,17 +57,17 @@ class Declared:
 
 
 class Declaration:
-    """What declares: annotations are fields. A default is a class attribute."""
+    """Base of declared classes: annotations are fields, defaults are class attributes."""
 
     model_fields: Mapping[str, Declared] = {}
     model_fields_set: set[str]
     _made: Mapping[str, Any] = {}
-    """Fields that no class attribute stands for: what makes them, MISSING where they must be said."""
+    """Fields without a default as class attribute: their factory, MISSING if they are required."""
     _reads: dict[Any, tuple[str, Check]]
-    """By key, as far as files have said something."""
+    """Checks by key, for the keys that files have contained so far."""
 
     def __init_subclass__(cls) -> None:
-        """Takes the fields that the class declares."""
+        """Collects the fields that the class declares."""
         fields, made = dict(cls.model_fields), dict(cls._made)
         for name, annotation in vars(cls).get("__annotations__", {}).items():
             if annotation.startswith("ClassVar"):
@@ -84,7 +84,7 @@ class Declaration:
 
     @classmethod
     def read_surely(cls, value: Any) -> Self:
-        """What a file says, where it is surely right; raises UncertainValueError."""
+        """Reads content that is certainly valid; raises UncertainValueError."""
         if isinstance(value, cls):
             return value
         if type(value) is not dict:
@@ -108,7 +108,7 @@ class Declaration:
 
     @classmethod
     def restored(cls, content: dict[str, Any], said: set[str]) -> Self:
-        """The record of known content; raises UncertainValueError where a field is missing."""
+        """Makes a model from checked content; raises UncertainValueError if a field is missing."""
         for name, make in cls._made.items():
             if name not in content:
                 if make is MISSING:

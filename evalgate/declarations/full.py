@@ -1,4 +1,4 @@
-"""The pydantic models of classes that are declared here: they tell mistakes, and make JSON Schemas."""
+"""Makes pydantic models of declared classes: they report mistakes and make JSON Schemas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ use_no_plugins()
 import pydantic  # noqa: E402  (not before it knows that it has no plugins)
 
 _declared: dict[type, type[Declaration]] = {}
-"""By the model that was made of it."""
+"""Declared classes by their pydantic model."""
 _OURS = frozenset({"model_fields", "_made", "_reads", "__annotations__", "__dict__", "__weakref__"})
 
 
@@ -27,7 +27,7 @@ class _Closed(pydantic.BaseModel):
 
 @cache
 def model_of(declared: Any) -> Any:
-    """The model of a class declared here; any other class as it is."""
+    """The pydantic model of a declared class; any other class unchanged."""
     if not issubclass(declared, Declaration):
         return declared
     if declared.__base__ is Declaration:
@@ -45,18 +45,18 @@ def model_of(declared: Any) -> Any:
 
 
 def read(declared: Any, value: Any) -> Any:
-    """What a file says, as pydantic checks it."""
+    """Validates the content of a file with pydantic."""
     return _ours(model_of(declared).model_validate(value))
 
 
 def schema_of(declared: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of what a file may say."""
+    """The JSON Schema of the file."""
     made: dict[str, Any] = model_of(declared).model_json_schema(**options)
     return made
 
 
 def _ours(value: Any) -> Any:
-    """What pydantic made, with our records in place of its."""
+    """Pydantic's result, with declared classes in place of its models."""
     declared = _declared.get(type(value))
     if declared is not None:
         content = {name: _ours(each) for name, each in vars(value).items()}
@@ -69,7 +69,7 @@ def _ours(value: Any) -> Any:
 
 
 def _kind(kind: Any) -> Any:
-    """A type in which pydantic finds models and marks of its own."""
+    """The type with pydantic's own models and marks."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is None:
         return model_of(kind) if isinstance(kind, type) else kind
@@ -90,6 +90,6 @@ def _mark(mark: Any) -> Any:
 
 
 def _said(said: Any) -> Any:
-    """What stands behind the `=` of a field."""
+    """The default of a field, as pydantic takes it."""
     kind: Any = type(said)
     return model_of(kind).model_construct() if isinstance(said, Declaration) else _mark(said)

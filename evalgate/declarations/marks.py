@@ -1,4 +1,4 @@
-"""What declarations say beside types, under pydantic's names: kept as said until somebody asks."""
+"""Field options and validators under pydantic's names, stored unevaluated."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MISSING: Any = type("Missing", (), {})()
-"""Where nothing is said."""
+"""No value is given."""
 
 
 class FieldMark:
-    """One thing that is said; `name` is pydantic's word for it."""
+    """One mark; `name` is its name in pydantic."""
 
     __slots__ = ("given", "name", "options")
 
@@ -26,25 +26,25 @@ def Field(**options: Any) -> FieldMark:  # noqa: N802  (pydantic's name)
 
 
 def BeforeValidator(function: Callable[[Any], Any], **options: Any) -> FieldMark:  # noqa: N802  (as above)
-    """A function that changes what is given before the type looks at it."""
+    """A function that changes a value before the type is checked."""
     return FieldMark("BeforeValidator", (function,), options)
 
 
 def AfterValidator(function: Callable[[Any], Any]) -> FieldMark:  # noqa: N802  (as above)
-    """A function that looks at what the type accepts; it raises ValueError for what can't be meant."""
+    """A function that checks a value of the type; it raises ValueError if the value is invalid."""
     return FieldMark("AfterValidator", (function,), {})
 
 
 def Discriminator(function: Callable[[Any], Any]) -> FieldMark:  # noqa: N802  (as above)
-    """A function that names the member of a union by what is given."""
+    """A function that picks the tag of a union's member from a value."""
     return FieldMark("Discriminator", (function,), {})
 
 
 def Tag(name: str) -> FieldMark:  # noqa: N802  (as above)
-    """The name of a member."""
+    """The tag of a union's member."""
     return FieldMark("Tag", (name,), {})
 
 
 def WithJsonSchema(schema: dict[str, Any]) -> FieldMark:  # noqa: N802  (as above)
-    """What the JSON Schema says in place of the type."""
+    """A JSON Schema that replaces the one of the type."""
     return FieldMark("WithJsonSchema", (schema,), {})

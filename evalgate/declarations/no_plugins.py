@@ -1,4 +1,4 @@
-"""Keeps plugins of strangers out of pydantic, and what it would load to look for them out of the start."""
+"""Disables pydantic's plugins: they are untrusted, and looking for them slows the start."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ LOADER = "pydantic.plugin._loader"
 
 
 class _NoPlugins(ModuleType):
-    """Stands where pydantic looks for plugins: its own loader loads the e-mail package to find none.
+    """Replaces pydantic's plugin loader, which imports the e-mail package even if there are no plugins.
 
-    Asked for anything else, it makes way for that loader.
+    On access to anything else it restores that loader.
     """
 
     def get_plugins(self) -> tuple[()]:
-        """There are none."""
+        """No plugins."""
         return ()
 
     def __getattr__(self, name: str) -> Any:
@@ -29,6 +29,6 @@ class _NoPlugins(ModuleType):
 
 
 def use_no_plugins() -> None:
-    """From now on, in this process; to be called before pydantic builds anything."""
+    """Disables plugins in this process; call it before pydantic builds anything."""
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     sys.modules.setdefault(LOADER, _NoPlugins(LOADER))

@@ -1,1 +1,1 @@
-"""One small class a kind of check: its settings as frozen data, and how to compile them into a function."""
+"""Evaluators: one class per type, with its settings as frozen data, compiled into a function on a trace."""

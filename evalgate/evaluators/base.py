@@ -1,6 +1,6 @@
-"""What evaluators of other packages import: the base class, what it works on, and what it returns.
+"""What plugin evaluators import: the base class, its input (`Trace`) and its output (`Finding`).
 
-`Evaluator` is a pydantic model here, so that authors have all of pydantic.
+`Evaluator` is a pydantic model here, so that plugin authors can use all of pydantic.
 """
 
 from __future__ import annotations
@@ -23,6 +23,6 @@ def __getattr__(name: str) -> Any:
     if name != "Evaluator":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made: Any = full_model(evaluator.Evaluator)
-    made.__module__ = __name__  # where it is looked for on other machines
+    made.__module__ = __name__  # so that workers on other machines can import it
     globals()[name] = made
     return made

@@ -1,1 +1,1 @@
-"""What a run means: how it differs from the baseline, and whether that may be merged. Pure rules."""
+"""Rules of the gate: how a run differs from its baseline, and whether it may be merged. Pure rules."""

@@ -1,1 +1,1 @@
-"""Pure algorithms: queries, patterns, sequences, numbers, text. They know values, not traces or suites."""
+"""Pure algorithms on values: queries, patterns, sequences, numbers, text, redaction."""

@@ -1,24 +1,24 @@
-"""How much memory this process may ask for, where somebody has bounded it."""
+"""The memory limit of this process, if there is one."""
 
 from __future__ import annotations
 
 from functools import cache
 
 TIGHT = 600_000_000
-"""Bytes; with more of them the quick ways are safe for all that a record may hold."""
+"""Bytes; with more of them, the fast methods are safe for values of any size that a record may hold."""
 
 
 @cache
 def bound_on_memory() -> float:
-    """Bytes of address space."""
+    """Returns the limit in bytes of address space, infinite if there is none."""
     try:
         import resource
-    except ImportError:  # a system that knows no such bound
+    except ImportError:  # a system without such limits
         return float("inf")
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     return float("inf") if most == resource.RLIM_INFINITY else most
 
 
 def is_tight() -> bool:
-    """Whether large values must be handled a part at a time."""
+    """Returns whether large values must be handled in parts."""
     return bound_on_memory() < TIGHT

@@ -1,4 +1,4 @@
-"""Tokens times prices."""
+"""Cost of model calls: tokens times prices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 PER = 1_000_000
 DIGITS = 12
-"""Digits after the point of a computed amount: single tokens cost down to 1e-8 US dollars."""
+"""Decimal places of a computed amount: single tokens cost down to 1e-8 US dollars."""
 
 REQUEST_SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
-"""Input tokens of a request above which one provider or another charges more for all of them."""
+"""Input tokens of a request above which some provider charges more for all of its tokens."""
 
 
 class Rates(NamedTuple):
-    """US dollars per million tokens; `input` is for tokens that came from no cache and went to none."""
+    """US dollars per million tokens; `input` is for tokens neither read from a cache nor written to one."""
 
     input: float
     output: float
@@ -29,7 +29,7 @@ class Rates(NamedTuple):
 
 
 def least_request(input_tokens: int) -> int:
-    """The smallest request that has the same price per token.
+    """Returns the input tokens of the smallest request with the same price per token.
 
     >>> least_request(0), least_request(32_000), least_request(150_000)
     (1, 1, 128001)
@@ -39,7 +39,7 @@ def least_request(input_tokens: int) -> int:
 
 
 def dollars(rates: Rates, usage: ModelUsage) -> float:
-    """What the tokens cost. More cached tokens than input tokens are charged as cached ones only."""
+    """Computes what the tokens cost. If cached tokens exceed input tokens, only cached ones are charged."""
     read, written = usage["cache_read_input_tokens"], usage["cache_write_input_tokens"]
     fresh = max(0, usage["input_tokens"] - read - written)
     amounts = (
@@ -52,5 +52,5 @@ def dollars(rates: Rates, usage: ModelUsage) -> float:
 
 
 def total(amounts: Iterable[float]) -> float:
-    """A sum of amounts that does not depend on their order."""
+    """Sums amounts; the result does not depend on their order."""
     return round(fsum(amounts), DIGITS)

@@ -1,13 +1,13 @@
-"""How much work one check may do: hostile steps and calls must not be able to hold up a run."""
+"""Bounds the work of one check, so that hostile steps and calls can't stall a run."""
 
 from __future__ import annotations
 
 LOOKS = 16
-"""Looks at what is already known that take about as long as one comparison."""
+"""Lookups that take about as long as one comparison."""
 
 
 class WorkBudget:
-    """Comparisons that are left. `ran_out` says that more were wanted, so that what was found is not all."""
+    """The comparisons left. `ran_out` is true once more were needed, so that the result may be incomplete."""
 
     __slots__ = ("left", "ran_out")
 
@@ -16,7 +16,7 @@ class WorkBudget:
         self.ran_out = False
 
     def spend(self, comparisons: int) -> bool:
-        """False where nothing is left: then the work is not to be done."""
+        """Spends comparisons; False if none are left, and the work must not be done."""
         if self.left <= 0:
             self.ran_out = True
             return False
@@ -24,5 +24,5 @@ class WorkBudget:
         return True
 
     def look(self, times: int) -> bool:
-        """As `spend`, for looks that cost less than a comparison does."""
+        """Spends lookups, which cost less than comparisons; False as in `spend`."""
         return self.spend(times // LOOKS + 1)

@@ -1,1 +1,1 @@
-"""What everything above speaks of: traces, results, runs, comparisons, decisions. Data without behaviour."""
+"""The data of all layers above: traces, results, runs, comparisons, decisions. Records without logic."""

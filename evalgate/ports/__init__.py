@@ -1,4 +1,4 @@
-"""What the use cases need from the world, as small protocols that adapters satisfy."""
+"""Ports: small protocols through which use cases reach the outside; adapters implement them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class FoundFile(NamedTuple):
-    """A file a glob found.
+    """A file that a glob matched.
 
-    `path` is shown to people (forward slashes, relative to the working folder where it lies below it);
-    `below` is the part below the glob's fixed part; `real` is what to open.
+    `path` is for display (forward slashes, relative to the working folder if inside it); `below` is the part
+    below the glob's fixed part; `real` is the path to open.
     """
 
     path: str
@@ -40,79 +40,79 @@ class FoundFile(NamedTuple):
 
 
 class Files(Protocol):
-    """The only way to the file system: bounded, and inside the workspace where one is set."""
+    """The only access to the file system: bounded, and confined to the workspace if one is set."""
 
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
-        """Regular files that match, sorted by path. `base` is the folder a relative pattern starts from.
+        """Regular files that match, sorted by path; relative patterns start from the folder `base`.
 
-        Raises RefusedPath for a path outside the workspace or through a symbolic link, OverLimit for too
-        many entries.
+        Raises RefusedPath for a path outside the workspace or through a symbolic link, OverLimit for too many
+        entries.
         """
 
     def open(self, file: FoundFile) -> BinaryIO:
-        """The file's bytes as a stream; refuses what is no regular file."""
+        """Opens the file as a stream of bytes; refuses anything but a regular file."""
 
     def size(self, file: FoundFile) -> int:
-        """Bytes of the file as it lies there; 0 where that can't be told, which reading will tell."""
+        """Bytes of the file on disk; 0 if unknown, in which case reading it reports why."""
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
-        """A whole file of at most `limit` bytes; `what` names it in the error."""
+        """Reads a whole file of at most `limit` bytes; `what` names it in the error."""
 
 
 class SuiteSource(Protocol):
     """Where suites come from."""
 
     def load(self, configs: Sequence[str]) -> Configuration:
-        """Projects and suites behind the given paths; raises SuiteError with every mistake at once."""
+        """Projects and suites at the given paths; raises SuiteError listing every mistake."""
 
     def approvals(self, file: ApprovalFile) -> Sequence[Approval]:
-        """The approvals that a file holds; raises SuiteError with every mistake at once."""
+        """The approvals in a file; raises SuiteError listing every mistake."""
 
 
 class PriceTable(Protocol):
-    """A list of what models cost, the same for a whole run."""
+    """A list of model prices, the same for a whole run."""
 
     @property
     def label(self) -> str:
         """Its name and version."""
 
     def rates(self, model: str, provider: str | None, request_tokens: int) -> Rates | None:
-        """Prices of a model for requests of so many input tokens; None where it is not listed."""
+        """Prices of a model for requests of this many input tokens; None if it is not listed."""
 
 
 class TraceSource(Protocol):
-    """Where recorded traces come from."""
+    """Where traces come from."""
 
     def read(self, patterns: Sequence[str], base: str, form: str | Custom) -> Iterator[TraceRecord]:
-        """Traces in the order of their files' paths, then of the file.
+        """Traces, ordered by file path, then by position in the file.
 
-        `form` is `auto`, a format's name, or what a suite says of its own.
+        `form` is `auto`, the name of a format, or a suite's custom format.
 
         Damaged records are values, not exceptions. Every record has its `source` and a scenario id or
         fallback id.
         """
 
     def formats(self) -> Sequence[str]:
-        """Names that `form` may have, besides `auto` and `custom`."""
+        """Valid names for `form`, besides `auto` and `custom`."""
 
 
 class TraceArchive(TraceSource, Protocol):
-    """A source that also reads traces which a baseline keeps."""
+    """A trace source that also reads the traces kept in a baseline."""
 
     def restored(self, line: bytes) -> Trace | None:
-        """A trace out of a line of a baseline; None where it can't be read."""
+        """Parses a line of a baseline's traces; None if it can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A baseline as read back: its results and, from a zip, its manifest."""
+    """A baseline read from disk: its results and, from a zip, its manifest."""
 
     results: ResultsDoc
     manifest: dict[str, Any] | None
 
 
 class EarlierBaseline(NamedTuple):
-    """A baseline as a comparison reads it: its run and, from a zip, its manifest."""
+    """What a comparison needs of a baseline: its run and, from a zip, its manifest."""
 
     run: BaselineRun
     manifest: dict[str, Any] | None
@@ -122,56 +122,56 @@ class BaselineFiles(Protocol):
     """Baselines on disk: a `baseline.zip` or a `results.json`."""
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
-        """Reads one back; raises SettingError (missing, damaged) or OverLimit.
+        """Reads a baseline; raises SettingError (missing, damaged) or OverLimit.
 
-        Not `whole`: single assertions are not checked, for a comparison reads none.
+        Without `whole`, single assertions are not validated, since a comparison reads none.
         """
 
     def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
-        """Reads as much of one as a comparison needs, with its document where it is to be `whole`.
+        """Reads what a comparison needs, and the whole results document if `whole`.
 
-        Raises as `load` does.
+        Raises the same errors as `load`.
         """
 
     def traces(self, path: str) -> Iterator[bytes]:
-        """The traces that a baseline keeps, one document of `evalgate.trace/1` a line, as they are unpacked.
+        """The traces a baseline keeps, unpacked as they are read: one `evalgate.trace/1` document a line.
 
         A results.json has none. Raises SettingError (missing, damaged) or OverLimit, also midway.
         """
 
     def suites(self, path: str) -> bytes | None:
-        """The suites that a baseline keeps, as JSON; None where it has none, as a results.json.
+        """The suites a baseline keeps, as JSON; None if it has none, like a results.json.
 
         Raises SettingError (missing, damaged) or OverLimit.
         """
 
     def spool(self) -> TraceSpool:
-        """A place for the traces of a baseline that is being made."""
+        """A temporary store for the traces of a baseline that is being written."""
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
-        """Writes a `baseline.zip`; what had to be left out comes back as warnings."""
+        """Writes a `baseline.zip`; returns warnings about what was left out."""
 
 
 class TraceSpool(Protocol):
-    """Traces on their way into a baseline, kept out of memory."""
+    """Traces to be written to a baseline, kept out of memory."""
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is kept."""
+        """Whether further traces are dropped."""
 
     def add(self, trace: Trace) -> None:
         """Keeps one trace, redacted."""
 
     def take(self, source: TraceLocation, line: bytes | None) -> None:
-        """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
+        """Keeps a line that was encoded elsewhere; None counts a trace that did not fit."""
 
     def close(self) -> None:
-        """Drops what was kept."""
+        """Discards what was kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineParts:
-    """What goes into a `baseline.zip`."""
+    """The content of a `baseline.zip`."""
 
     manifest: dict[str, Any]
     results: Content
@@ -181,69 +181,69 @@ class BaselineParts:
 
 
 class OutputFolder(Protocol):
-    """Where a run leaves its files."""
+    """The folder a run writes its files to."""
 
     def path(self, name: str) -> str:
-        """The full path of one of our files, whose folder is made."""
+        """The full path of an output file; creates its folder."""
 
     def write(self, name: str, content: Content) -> None:
-        """Writes one of our files whole; files of others are not touched."""
+        """Writes a whole output file; files EvalGate did not write are not touched."""
 
     def remove(self, name: str) -> None:
-        """Takes away one of our files that an earlier run left, if it is there."""
+        """Removes an output file left by an earlier run, if it exists."""
 
 
 class NamedFile(Protocol):
-    """One file at a place the user named."""
+    """One file at a path the user named."""
 
     def write(self, content: bytes) -> None:
-        """Writes it whole; raises RefusedPath or SettingError."""
+        """Writes the whole file; raises RefusedPath or SettingError."""
 
 
 class ApprovalSource(Protocol):
-    """Where a project keeps its approvals."""
+    """Where a project keeps its approvals file."""
 
     def read(self) -> ApprovalFile | None:
-        """The file, None where there is none; raises Unreachable or InvalidInput."""
+        """The file, None if it does not exist; raises Unreachable or InvalidInput."""
 
 
 class Fingerprints(Protocol):
-    """What files are, told in one word."""
+    """Fingerprints of files, to detect that they changed."""
 
     def of(self, globs: Sequence[str]) -> str:
-        """The fingerprint of the files that match; raises InvalidInput, also where a glob finds none."""
+        """One fingerprint of all matching files; raises InvalidInput, also if a glob matches none."""
 
 
 class TemplateSource(Protocol):
-    """Where a project keeps its own words for the comment."""
+    """Where a project keeps its template for the comment."""
 
     def read(self) -> TemplateFile:
         """The template; raises Unreachable or InvalidInput."""
 
 
 class Progress(Protocol):
-    """Long work shows that it moves."""
+    """Shows the progress of long work."""
 
     def begin(self, suite: str) -> None:
-        """The traces of a suite, told by its path, are next."""
+        """The traces of a suite come next; `suite` is its path."""
 
     def advance(self, what: str, count: int = 1) -> None:
-        """`count` more of `what` are done."""
+        """`count` more items of the kind `what` are done."""
 
     def finish(self) -> None:
-        """The work has ended."""
+        """Ends the progress display."""
 
 
 class Clock(Protocol):
-    """The time, so that nothing reads it in passing."""
+    """The current time, passed in so that no code reads the system clock directly."""
 
     def now(self) -> datetime:
-        """Now, in UTC; SOURCE_DATE_EPOCH where that is set."""
+        """The current time in UTC, or SOURCE_DATE_EPOCH if set."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundBaseline:
-    """The baseline chosen for this run, where it lies, and what was refused on the way (one line each)."""
+    """The baseline chosen for this run, its path, and why others were refused (one line each)."""
 
     info: BaselineInfo
     refused: Sequence[str] = ()
@@ -253,9 +253,10 @@ class BaselineSource(Protocol):
     """Finds the trusted baseline of the base branch."""
 
     def find(self, without: Collection[str] = ()) -> FoundBaseline:
-        """The best one but those that lie at the paths in `without`.
+        """The best baseline, except those at the paths in `without`.
 
-        Never raises for GitHub's sake: what can't be had is a status (`none`, `expired`, `unreachable`).
+        Never raises for failures of GitHub: an unavailable baseline is a status (`none`, `expired`,
+        `unreachable`).
         """
 
 
@@ -274,63 +275,63 @@ class PullRequest(Protocol):
     def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
         """Creates or updates the one comment of `key`; raises Forbidden or Unreachable.
 
-        None where there is none and `create` is false.
+        None if `create` is false and there is no comment yet.
         """
 
     def head(self) -> str:
-        """The commit at its head now, empty where that is not known; raises Unreachable."""
+        """The current head commit, empty if unknown; raises Unreachable."""
 
 
 class CheckRuns(Protocol):
-    """Checks of our own beside those of the jobs."""
+    """Check runs that EvalGate adds to those of the workflow's jobs."""
 
     def post(self, check: CheckRun) -> None:
-        """Writes one, complete; raises Forbidden or Unreachable."""
+        """Posts one completed check run; raises Forbidden or Unreachable."""
 
 
 class OpenPullRequest(NamedTuple):
-    """A pull request that is open, and the commit at its head."""
+    """An open pull request and its head commit."""
 
     number: int
     head_sha: str
 
 
 class PullRequestFinder(Protocol):
-    """Finds the pull requests that a run may have been for."""
+    """Finds the pull requests that a run may belong to."""
 
     def open_from(self, run: TriggeringRun) -> Sequence[OpenPullRequest]:
-        """Open ones from the run's branch of the run's repository, at whatever commit; raises Unreachable."""
+        """Open pull requests from the run's branch and repository, at any commit; raises Unreachable."""
 
 
 class ReportSource(Protocol):
-    """Reports that runs left for a publishing workflow. A stranger may have made them."""
+    """Reports that runs uploaded for a publishing workflow; their content is untrusted."""
 
     def fetch(self, run: TriggeringRun, name: str) -> str | None:
-        """Downloads the run's artifact of that name; the zip's path, None where the run left none.
+        """Downloads the run's artifact of that name; the zip's path, None without such an artifact.
 
-        Raises Unreachable, with the reason, for one that can't be had or is not what was uploaded.
+        Raises Unreachable, with the reason, if it is unavailable or differs from what was uploaded.
         """
 
 
 class ReportFiles(Protocol):
-    """The zip in which a report travels from one run to another."""
+    """The zip that carries a report from one run to another."""
 
     def pack(self, results: bytes) -> str:
-        """Writes the zip of a results document; its path."""
+        """Writes a results document to a zip; returns its path."""
 
     def unpack(self, path: str) -> bytes:
-        """The results document in a zip that a stranger may have made; raises SettingError or OverLimit."""
+        """The results document of an untrusted zip; raises SettingError or OverLimit."""
 
 
 class ArtifactStore(Protocol):
     """Artifacts of the running workflow."""
 
     def upload(self, name: str, path: str) -> int:
-        """Uploads one zip file as it is; returns the artifact's id; raises Unreachable."""
+        """Uploads one zip file unchanged; returns the artifact's id; raises Unreachable."""
 
 
 class StepOutput(Protocol):
-    """What a workflow step hands on."""
+    """What a workflow step passes on: outputs, summary, annotations and log."""
 
     def outputs(self, values: dict[str, str]) -> None:
         """Sets step outputs."""
@@ -339,7 +340,7 @@ class StepOutput(Protocol):
         """Adds to the job summary."""
 
     def annotate(self, annotations: Sequence[Annotation]) -> None:
-        """Prints annotations, at most nine of a level and then a count."""
+        """Prints annotations: at most nine of a level, then a count of the rest."""
 
     def log(self, line: str) -> None:
-        """Prints one line of untrusted text safely."""
+        """Prints one line, escaping untrusted text."""

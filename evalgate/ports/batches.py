@@ -1,4 +1,4 @@
-"""Traces in batches: as much as a worker reads at a time, said in few words, judged in any order."""
+"""Traces in batches: what a worker reads at a time, described compactly and judged in any order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Stretch(NamedTuple):
-    """Some lines of a file whose lines are traces: from byte `start` up to `end`, the first one's number.
+    """Lines of a file that holds one trace a line: bytes `start` to `end`, and the first line's number.
 
-    `format` is what the file's first lines were found to be; `duration` what its first runs all took, where
-    they took equally long, which makes the clock doubtful.
+    `format` was detected from the file's first lines; `duration` is set if its first runs all took equally
+    long, which makes their clock doubtful.
     """
 
     start: int
@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
 
 
 class PartOfTrace(NamedTuple):
-    """A file that tells a part of a trace: what it shares with others, and what it was when it was seen."""
+    """A file that holds part of a trace: the keys it shares with others, its size and hash when read."""
 
     file: FoundFile
     format: str
@@ -47,11 +47,11 @@ class Batch(NamedTuple):
 
 
 class ReadBatch(Protocol):
-    """The traces of a batch while they are read."""
+    """Reads the traces of one batch."""
 
     @property
     def parts(self) -> Sequence[PartOfTrace]:
-        """Files that have to wait for others, once all is read."""
+        """Files that must be grouped with others, once all is read."""
 
     @property
     def size(self) -> int:
@@ -62,36 +62,36 @@ class ReadBatch(Protocol):
 
 
 class BatchSource(Protocol):
-    """Where recorded traces come from, a batch at a time.
+    """Where traces come from, a batch at a time.
 
-    The batches of a source hold the traces that `TraceSource.read` gives, in the same order, as long as what
-    waits for other files is put into groups when all batches were read.
+    All batches together hold the traces that `TraceSource.read` gives, in the same order, provided that the
+    parts of multi-file traces are grouped once all batches are read.
     """
 
     def found(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
-        """The files, in the order they are read; raises as `TraceSource.read` does."""
+        """The files, in reading order; raises like `TraceSource.read`."""
 
     def size(self, files: Sequence[FoundFile]) -> int:
-        """Bytes of the files together, as they lie there."""
+        """Total size of the files on disk, in bytes."""
 
     def batches(self, files: Sequence[FoundFile], form: str | Custom, size: int) -> Iterator[Batch]:
-        """The files in batches of about `size` bytes."""
+        """Splits the files into batches of about `size` bytes."""
 
     def grouped(self, parts: Sequence[PartOfTrace], size: int) -> Iterator[Batch]:
-        """What waited for other files, in batches."""
+        """Groups the parts of multi-file traces into batches."""
 
     def pieces(self, batch: Batch, form: str | Custom) -> Sequence[Batch]:
-        """A batch in smaller ones; just itself where it can't be told apart any further."""
+        """Splits a batch into smaller ones; returns just the batch if it can't be split further."""
 
     def open_batch(self, batch: Batch, form: str | Custom) -> ReadBatch:
-        """What a batch holds."""
+        """Opens a batch for reading."""
 
     def parts(self, batch: Batch, form: str | Custom) -> Sequence[PartOfTrace]:
-        """Which of a batch's files wait for others; no more is read than it takes to know."""
+        """The batch's files that hold only part of a trace; reads no more than needed to know."""
 
     def name_of(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
-        """Of a batch that can't be told apart: its file, line and the id of a damaged record there."""
+        """For a batch that can't be split: its file, line, and the id for a damaged record there."""
 
     @property
     def most_bytes(self) -> int | None:
-        """What all traces of a run may have together, None without a limit."""
+        """Size limit for all traces of a run together; None without a limit."""

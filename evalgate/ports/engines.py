@@ -1,4 +1,4 @@
-"""Where batches are judged: in processes of this machine, or on others."""
+"""Where batches are judged: in processes on this machine, or on others."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ if TYPE_CHECKING:
 
 
 class WorkerLostError(Exception):
-    """Whoever judged a batch ended before it was done; says how."""
+    """A worker died before its batch was done; the message describes how."""
 
 
 class Ticket(Protocol):
-    """Work that was handed out."""
+    """A submitted task whose result is pending."""
 
     def result(self) -> bytes:
-        """What came back, waited for. Raises WorkerLostError where nothing will."""
+        """Waits for the result. Raises WorkerLostError if the worker died."""
 
 
 class Engine(Protocol):
-    """Workers that all do the same work on one batch after the other."""
+    """Workers that all run the same function on one batch after another."""
 
     @property
     def workers(self) -> int:
-        """How many there are, as far as that is known."""
+        """The number of workers, as far as known."""
 
     def begin(self, work: Callable[[Any], bytes]) -> None:
-        """Gets workers ready to do it."""
+        """Starts the workers with the function to run."""
 
     def submit(self, task: Any) -> Ticket:
-        """Hands out one task."""
+        """Submits one task."""
 
     def close(self) -> None:
-        """Sends the workers home, whatever they are doing."""
+        """Stops the workers, even if they are busy."""
 
 
 class EvaluationPool(NamedTuple):
-    """Workers, where they read traces, and what makes the line of a trace in a baseline."""
+    """Workers, their source of traces, and the encoder of a trace's line in a baseline."""
 
     source: BatchSource
     engine: Engine
@@ -48,10 +48,10 @@ class EvaluationPool(NamedTuple):
 
 
 class EvaluationPools(Protocol):
-    """Who judges, which depends on how much there is to judge."""
+    """Chooses who judges, depending on how much there is to judge."""
 
     def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
-        """Workers for these patterns, each with the folder it starts from; None: this process does it."""
+        """Workers for these patterns, each with its start folder; None: this process judges."""
 
     def alone(self) -> EvaluationPool:
-        """Nobody but this process, batch by batch."""
+        """A pool of only this process, which judges batch by batch."""

@@ -1,4 +1,4 @@
-"""The pull request in which somebody approves a failure."""
+"""The pull request in which a person approves a failure."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 
 class Review(Protocol):
-    """One pull request, asked of GitHub anew: nothing that a comment or an event says of it is believed.
+    """One pull request, always read from GitHub: claims in comments or events are not trusted.
 
     Every method may raise Unreachable.
     """
 
     def change(self) -> ReviewedChange:
-        """What it proposes now; raises NotFound where there is no such pull request."""
+        """Its current state; raises NotFound if there is no such pull request."""
 
     def makers(self) -> Contributors:
-        """Who made its commits."""
+        """The authors of its commits."""
 
     def twins(self, change: ReviewedChange) -> Sequence[int]:
-        """Other pull requests, also closed ones, at the very same commit: a run may be of any of them."""
+        """Other pull requests with the same head commit, also closed ones: a run may belong to any."""
 
     def gate_runs(self, change: ReviewedChange) -> Sequence[GateRun]:
-        """Runs of the gate for it, the newest first: every push begins one."""
+        """Runs of the gate for it, newest first: every push starts one."""
 
     def remark(self, number: int) -> PullRequestComment | None:
-        """One comment as it stands now; None where it is gone or another pull request's."""
+        """One comment in its current state; None if it is deleted or on another pull request."""
 
     def remarks(self, since: datetime) -> Sequence[PullRequestComment]:
-        """Comments that were written or edited since; raises Unreachable for more than are read."""
+        """Comments created or edited since; raises Unreachable if there are more than are read."""
 
     def permission(self, account: Account) -> Permission:
-        """What somebody may do in the repository."""
+        """The account's permission in the repository."""
 
     def reports(self, run: TriggeringRun) -> Sequence[LeftReport]:
-        """Reports that a run left, one an attempt, the newest first."""
+        """Reports that a run uploaded, one per attempt, newest first."""
 
     def fetch(self, report: LeftReport) -> str:
-        """Downloads one that was listed; the zip's path.
+        """Downloads a listed report; returns the zip's path.
 
-        Raises Unreachable, with the reason, for one that can't be had.
+        Raises Unreachable, with the reason, if it is unavailable.
         """

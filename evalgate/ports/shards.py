@@ -1,4 +1,4 @@
-"""Where shards of a run are left and found."""
+"""Shards of a run: written by one job, read back by the job that merges them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ class ShardDraft(Protocol):
     """A shard that is being written."""
 
     def add(self, found: bytes, lines: Sequence[bytes]) -> None:
-        """One batch: what was found in it, as a line of JSON, and its traces for a baseline."""
+        """Adds one batch: its findings as a line of JSON, and its traces for a baseline."""
 
     def finish(self, head: ShardHead) -> None:
-        """Writes the shard whole."""
+        """Writes the whole shard."""
 
     def close(self) -> None:
-        """Drops what was not finished."""
+        """Discards an unfinished shard."""
 
 
 class OpenShard(Protocol):
-    """A shard that is read back. Its content may be a stranger's."""
+    """A shard that is read back. Its content is untrusted."""
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """Path of the shard."""
 
     @property
     def head(self) -> ShardHead:
-        """Its heading."""
+        """Its header."""
 
     def found(self) -> Iterator[bytes]:
-        """What was found in its batches, a line each; raises SettingError for a damaged one."""
+        """Its batches, one line of JSON each; raises SettingError for a damaged one."""
 
     def lines(self) -> Iterator[bytes]:
-        """The traces that it keeps for a baseline; raises SettingError for a damaged one."""
+        """The traces it keeps for a baseline; raises SettingError for a damaged one."""

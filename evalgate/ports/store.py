@@ -1,7 +1,7 @@
-"""A memory of goldens, evaluations, feedback, regression suites, runs and approvals.
+"""The store of goldens, evaluations, feedback, regression suites, runs and approvals.
 
-Every method may raise StoreUnreachable. Texts are kept as given, but for NUL and halves of surrogate pairs;
-whoever stores has redacted before. Times are UTC. Lists are paged and in a fixed order.
+Every method may raise StoreUnreachable. Texts are stored as given, except NUL and unpaired surrogates;
+callers redact them first. Times are UTC. Lists are paged and in a fixed order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Page(NamedTuple):
-    """A part of a list."""
+    """One page of a list."""
 
     limit: int = 50
     offset: int = 0
@@ -32,7 +32,7 @@ EVERYTHING = Page(limit=1_000_000)
 
 
 class GoldenFilter(NamedTuple):
-    """Which goldens are listed: those of which all that is said here is true."""
+    """Which goldens to list: those that match every given field."""
 
     intent: str | None = None
     stance: str | None = None  # the primary one
@@ -41,9 +41,9 @@ class GoldenFilter(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """What went with a golden: its evaluations, its places in regression suites.
+    """How many evaluations and regression suite entries were deleted with a golden.
 
-    Feedback on it is a person's word and stays; it then names no golden.
+    Feedback on it was written by people, so it stays and then names no golden.
     """
 
     evaluations: int
@@ -51,53 +51,53 @@ class Deleted(NamedTuple):
 
 
 class Goldens(Protocol):
-    """Golden conversations, in the order of their ids."""
+    """Golden conversations, ordered by id."""
 
     def create(self, golden: Golden) -> Golden:
-        """Stores a new one as version 1; raises SettingError where the id is taken."""
+        """Stores a new golden as version 1; raises SettingError if the id is taken."""
 
     def keep(self, golden: Golden) -> Golden:
-        """Stores it, or updates what is stored under its id where that says something else."""
+        """Stores the golden, or updates the one stored under its id if they differ."""
 
     def get(self, golden_id: str) -> Golden | None:
-        """The one of that id."""
+        """The golden with that id."""
 
     def list(self, page: Page = ..., by: GoldenFilter = ...) -> Sequence[Golden]:
-        """Those that the filter lets through."""
+        """The goldens that match the filter."""
 
     def count(self, by: GoldenFilter = ...) -> int:
-        """How many the filter lets through."""
+        """How many goldens match the filter."""
 
     def chosen(
         self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
     ) -> Sequence[Golden]:
-        """Those that an id, a tag or an intent names."""
+        """The goldens that have one of the ids, tags or intents."""
 
     def ids(self) -> Sequence[str]:
         """All ids."""
 
     def update(self, golden: Golden) -> Golden:
-        """Replaces the one of its id and raises the version.
+        """Replaces the golden with its id and raises the version.
 
-        Raises SettingError where there is none, or where `golden.version` is not the one that is stored:
-        somebody else was faster.
+        Raises SettingError if the id is unknown, or if `golden.version` is not the stored version because
+        somebody else updated it meanwhile.
         """
 
     def delete(self, golden_id: str) -> Deleted | None:
-        """Takes it away with its evaluations; None where there is none."""
+        """Deletes the golden and its evaluations; None if the id is unknown."""
 
 
 class Evaluations(Protocol):
-    """Goldens as judged, the newest first."""
+    """Evaluations of goldens, newest first."""
 
     def create(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
-        """Stores one, with an id where it has none.
+        """Stores an evaluation; generates an id if it has none.
 
-        Raises SettingError for a golden or a run that is not stored, or an id that is taken.
+        Raises SettingError if its golden or run is not stored, or its id is taken.
         """
 
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
-        """The one of that id."""
+        """The evaluation with that id."""
 
     def list(
         self,
@@ -107,7 +107,7 @@ class Evaluations(Protocol):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[GoldenEvaluation]:
-        """All, of one suite, of a time (from `since`, before `until`)."""
+        """All, those of one suite, or those of a period (from `since`, before `until`)."""
 
     def of_golden(self, golden_id: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
         """Those of one golden."""
@@ -119,17 +119,17 @@ class Evaluations(Protocol):
         """Those of one run."""
 
     def of_trace(self, trace_sha256: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
-        """Those of one recording."""
+        """Those of one trace."""
 
     def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
-        """The last one of a golden in a suite before a moment."""
+        """The last evaluation of a golden in a suite before a moment."""
 
 
 class Feedbacks(Protocol):
-    """What people said, the oldest first."""
+    """Feedback from people, oldest first."""
 
     def create(self, feedback: Feedback) -> Feedback:
-        """Stores one, with an id and a time where it has none; raises SettingError for an unknown golden."""
+        """Stores feedback; adds a missing id or time; raises SettingError for an unknown golden."""
 
     def list(self, page: Page = ...) -> Sequence[Feedback]:
         """All."""
@@ -142,26 +142,26 @@ class Feedbacks(Protocol):
 
 
 class RegressionSuites(Protocol):
-    """Regression suites, in the order of their names."""
+    """Regression suites, ordered by name."""
 
     def create(self, suite: RegressionSuite) -> RegressionSuite:
-        """Stores a new one; raises SettingError where the name is taken or a golden is not stored."""
+        """Stores a new suite; raises SettingError if the name is taken or a golden is not stored."""
 
     def get(self, name: str) -> RegressionSuite | None:
-        """The one of that name."""
+        """The suite with that name."""
 
     def list(self, page: Page = ...) -> Sequence[RegressionSuite]:
         """All."""
 
     def update(self, suite: RegressionSuite) -> RegressionSuite:
-        """Replaces the one of its name; raises SettingError where there is none, or no such golden."""
+        """Replaces the suite with its name; raises SettingError if it or one of its goldens is missing."""
 
     def delete(self, name: str) -> bool:
-        """Takes it away; its goldens stay. False where there is none."""
+        """Deletes the suite; its goldens stay. False if the name is unknown."""
 
 
 class Subject(NamedTuple):
-    """What a trend is of: all runs, a suite, or a scenario of it; on one branch or on all of them."""
+    """What a trend covers: all runs, one suite, or one of its scenarios; on one branch or all."""
 
     suite: str | None = None
     scenario: str | None = None
@@ -171,13 +171,13 @@ class Subject(NamedTuple):
 
 
 class Runs(Protocol):
-    """Runs, the newest first."""
+    """Runs, newest first."""
 
     def record(self, run: StoredRun, evaluations: Sequence[GoldenEvaluation] = ()) -> bool:
-        """Stores a run with its evaluations, all or nothing; False where its id is stored already."""
+        """Stores a run with its evaluations, all or nothing; False if its id is stored already."""
 
     def get(self, run_id: str) -> StoredRun | None:
-        """The whole run of that id."""
+        """The whole run with that id."""
 
     def list(
         self,
@@ -188,70 +188,70 @@ class Runs(Protocol):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[RunFacts]:
-        """All, those with a suite, those of a branch, those completed in a time (from, before)."""
+        """All, or those with a suite, on a branch, or completed in a period (from, before)."""
 
     def count(self, *, suite: str | None = None, branch: str | None = None) -> int:
-        """How many there are."""
+        """How many runs there are."""
 
     def trend(self, subject: Subject, limit: int = 20) -> Sequence[TrendPoint]:
-        """The last `limit` runs with the subject, oldest first."""
+        """The last `limit` runs that contain the subject, oldest first."""
 
     def last_status(self, key: ScenarioKey, branch: str | None = None) -> Sighting | None:
-        """How a scenario stood in the last run that had it."""
+        """A scenario's result in the last run that had it."""
 
     def last_statuses(
         self, page: Page = ..., *, suite: str | None = None, branch: str | None = None
     ) -> Sequence[Sighting]:
-        """How each scenario stood in the last run that had it, by suite, scenario and variant."""
+        """Each scenario's result in the last run that had it, by suite, scenario and variant."""
 
     def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
-        """How a scenario stood in the last `window` runs that had it, oldest first."""
+        """A scenario's results in the last `window` runs that had it, oldest first."""
 
     def all_sightings(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
-        """The same of every scenario."""
+        """The same for every scenario."""
 
     def turned(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Sequence[ScenarioKey]:
-        """Scenarios that passed some of the last `window` runs that had them, and did not pass others.
+        """Scenarios that passed some of the last `window` runs that had them, but not all.
 
-        Runs that learned nothing of a scenario do not count as either.
+        Runs that could not evaluate a scenario do not count as either.
         """
 
     def decide(self, run_id: str, approval: RunApproval) -> bool:
-        """Keeps what a person decided about a run; False where there is none."""
+        """Stores a person's decision about a run; False if the id is unknown."""
 
     def delete(self, run_id: str) -> bool:
-        """Takes a run away with its evaluations; False where there is none."""
+        """Deletes a run and its evaluations; False if the id is unknown."""
 
 
 class StoredApprovals(Protocol):
-    """Approvals, the oldest first."""
+    """Approvals, oldest first."""
 
     def create(self, approval: StoredApproval) -> StoredApproval:
-        """Stores one, with an id and a time where it has none. One comment is stored once per scope."""
+        """Stores an approval; adds a missing id or time. One comment is stored once per scope."""
 
     def list(self, page: Page = ...) -> Sequence[StoredApproval]:
-        """All, also those that no longer hold."""
+        """All approvals, including those no longer in force."""
 
     def active(self, today: date, *, head_commit: str | None = None) -> Sequence[StoredApproval]:
-        """Those that hold on a day: not withdrawn, not expired.
+        """Approvals in force on a day: not withdrawn, not expired.
 
-        With `head_commit` those that are bound to no commit or to this one.
+        With `head_commit`, only those bound to no commit or to this one.
         """
 
     def withdraw(self, approval_id: str) -> bool:
-        """Ends one now; False where there is none that holds."""
+        """Ends an approval now; False if none with that id is in force."""
 
 
 class Store(Protocol):
-    """All of it behind one door. Two processes that write at once lose nothing."""
+    """The whole store. Concurrent writes by two processes lose nothing."""
 
     @property
     def place(self) -> str:
-        """Where it lies, for people: no name and no password of a user."""
+        """Its address for display, without user name and password."""
 
     @property
     def goldens(self) -> Goldens:
@@ -259,11 +259,11 @@ class Store(Protocol):
 
     @property
     def evaluations(self) -> Evaluations:
-        """Goldens as judged."""
+        """Evaluations of goldens."""
 
     @property
     def feedback(self) -> Feedbacks:
-        """What people said."""
+        """Feedback from people."""
 
     @property
     def suites(self) -> RegressionSuites:
@@ -278,7 +278,7 @@ class Store(Protocol):
         """Approvals."""
 
     def close(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
 
     def __enter__(self) -> Self: ...
 

@@ -1,1 +1,1 @@
-"""What people and other tools read: rendered from the results document and nothing else."""
+"""Reports for people and other tools, rendered from the results document alone."""

@@ -1,1 +1,1 @@
-"""Assertions make a trial, trials make a scenario: weights, thresholds and verdicts. Pure rules."""
+"""Scores trials by assertions and scenarios by trials: weights, thresholds, verdicts. Pure rules."""

@@ -1,4 +1,4 @@
-"""Which checks cost a suite most: those to look at first."""
+"""Ranks the assertions that cost a suite most: those to look at first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import ScenarioResult
 
 MOST = 10
-"""Checks that are told of a suite and of a run."""
+"""Assertions that are listed for a suite and for a run."""
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class _Tally:
 
 
 def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyAssertion]:
-    """Every check of a suite that did not pass somewhere, by name and type, costliest first."""
+    """Assertions of a suite that did not pass somewhere, grouped by name and type, costliest first."""
     found: dict[tuple[str, str], _Tally] = {}
     for place, scenario in enumerate(scenarios):
         for lost, often in lost_and_often(scenario.trials):
@@ -47,7 +47,7 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyA
 
 
 def costliest(checks: Iterable[CostlyAssertion]) -> list[CostlyAssertion]:
-    """The costliest: by weight lost, then by how often they failed, then by name."""
+    """The costliest assertions: by weight lost, then by how often they failed, then by name."""
     return sorted(checks, key=_rank)[:MOST]
 
 

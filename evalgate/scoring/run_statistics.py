@@ -1,4 +1,4 @@
-"""Scenarios added up: how often they pass, how they score, what they cost and how long they take."""
+"""Sums up scenarios: how often they pass, how they score, what they cost and how long they take."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioOutcome
 
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
-"""Numbers of tries for which pass@k and pass^k are told, as far as every scenario has so many trials."""
+"""Values of k for which pass@k and pass^k are computed, as far as every scenario has so many trials."""
 MOVING = (
     *("pass_rate", "score", "score_min", "score_p50", "score_p95"),
     *("cost_usd", "cost_mean_usd", "total_tokens", "tokens_mean", "latency_p50_s", "latency_p95_s"),
@@ -27,7 +27,7 @@ MOVING = (
 
 
 def figures_of(standings: Iterable[ScenarioOutcome]) -> Statistics:
-    """The figures of some scenarios, each looked at once and let go."""
+    """The statistics of some scenarios; each is read once and not kept."""
     sums = _Sums()
     for found in standings:
         sums.add(found)
@@ -55,7 +55,7 @@ def figures_of(standings: Iterable[ScenarioOutcome]) -> Statistics:
 
 
 class _Sums:
-    """What figures are made of: eight bytes a trial for each amount."""
+    """Running sums behind the statistics: eight bytes a trial for each amount."""
 
     def __init__(self) -> None:
         self.passed = self.trials = self.metered = self.tokens = 0
@@ -63,7 +63,7 @@ class _Sums:
         self.recorded: Counter[tuple[int, int]] = Counter()
 
     def add(self, found: ScenarioOutcome) -> None:
-        """Takes in one scenario."""
+        """Adds one scenario."""
         trials = len(found.passed)
         self.passed += found.verdict == "PASS"
         self.trials += trials
@@ -80,9 +80,9 @@ class _Sums:
 def moves_of(
     before: Sequence[ScenarioOutcome], now: Sequence[ScenarioOutcome], figures: Statistics | None = None
 ) -> StatisticsDelta | None:
-    """How the figures moved; both lists hold the same scenarios in the same order. None of none.
+    """How the statistics moved; both lists hold the same scenarios in the same order. None for none.
 
-    `figures` are those of `now`, where they are known already.
+    `statistics` are those of `current`, if they are known already.
     """
     if not now:
         return None
@@ -107,7 +107,7 @@ def moves_of(
 
 
 def _pass_k(recorded: Counter[tuple[int, int]]) -> list[PassAtK]:
-    """For each k up to the trials of the scenario that has fewest; one without any never passed."""
+    """One entry for each k up to the fewest trials of any scenario; one without trials never passed."""
     fewest = min((trials for trials, _ in recorded if trials), default=0)
     return [
         PassAtK(k, _mean_of(pass_at_k, recorded, k), _mean_of(pass_hat_k, recorded, k))

@@ -1,4 +1,4 @@
-"""One scenario over its trials: the first rule that applies is the verdict."""
+"""Judges one scenario over its trials: the first rule that applies is the verdict."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class TrialRules:
     """What a scenario demands of its trials.
 
     `min` trials at least; `min_pass_rate` a share in [0, 1]; `min_pass_k` (k, of): k passes in `of` trials,
-    in proportion where more were recorded. `allow_errors` lets unreadable trials count as 0 instead of ending
-    in ERROR; `optional` lets the scenario go without a trace.
+    in proportion if more were recorded. `allow_errors` lets unreadable trials count as 0 instead of ending
+    in ERROR; `optional` lets the scenario have no trace.
     """
 
     min: int = 1
@@ -48,7 +48,7 @@ NO_DEMANDS = TrialRules()
 
 
 class ScenarioJudgement(NamedTuple):
-    """A scenario's verdict with its figures; `reason` is None for a PASS."""
+    """A scenario's verdict with its numbers; `reason` is None for a PASS."""
 
     verdict: Verdict
     score: float | None
@@ -60,7 +60,7 @@ class ScenarioJudgement(NamedTuple):
 def judge_scenario(
     trials: Sequence[TrialResult], threshold: float, rules: TrialRules = NO_DEMANDS
 ) -> ScenarioJudgement | None:
-    """The verdict over all trials; None where the scenario is optional and has none (it is skipped)."""
+    """The verdict over all trials; None if the scenario is optional and has none (it is skipped)."""
     if not trials:
         return None if rules.optional else ScenarioJudgement("MISSING", None, None, None, NO_TRACE)
     found = statuses(trials)
@@ -102,7 +102,7 @@ def _lacking(trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules:
 
 
 def _passes_due(demand: tuple[int, int], total: int) -> int:
-    """Passes that (k, of) asks of so many trials: k itself up to `of` trials, then that share, rounded up."""
+    """Passes that (k, of) demands of `total` trials: k up to `of` trials, then that share, rounded up."""
     k, of = demand
     return k if total <= of else -(-k * total // of)
 
@@ -112,7 +112,7 @@ def _first_reason(trials: Sequence[TrialResult]) -> str:
     for trial in trials:
         for found in trial.assertions:
             if is_unjudged_dimension(found.type, found.outcome):
-                unjudged = True  # each for a reason of its own, which does not speak for the others
+                unjudged = True  # each dimension has a different reason
             elif found.outcome == "not_evaluable":
                 return f": {shorten(found.reason)}"
     return f": {NO_DIMENSION}" if unjudged else ""

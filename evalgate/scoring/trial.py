@@ -1,4 +1,4 @@
-"""One trace judged: its score is the weighted mean of what counts, its status what required checks allow."""
+"""Scores one trace: the weighted mean of its assertions, and a status that required assertions decide."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import AssertionResult, TrialStatus
 
 SCORED = frozenset({"passed", "failed"})
-"""Outcomes whose own score enters the mean; what could not be checked enters it as 0."""
+"""Outcomes whose score enters the mean; an assertion that could not be checked enters it as 0."""
 HOLDS = frozenset({"passed", "skipped"})
 """Outcomes that a required assertion may have."""
 
 
 def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tuple[TrialStatus, float | None]:
-    """Status and score in [0, 1] of one trace; the score is None where nothing is left to score.
+    """Status and score in [0, 1] of one trace; the score is None if nothing is left to score.
 
-    `skipped` is left out, and so is `not_evaluable` where its suite says so (`counts` is False). A trial that
-    ended in an error scores 0, whatever else it got right.
+    `skipped` is left out, and so is `not_evaluable` if its suite excludes it (`counts` is False). A trial
+    that ended in an error scores 0, whatever else it got right.
     """
     scores, weights, broken = [], [], []
     is_perfect = True

@@ -1,4 +1,4 @@
-"""The variants of a suite side by side: one line of figures each."""
+"""Compares the variants of a suite: one row of numbers each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JUDGED = frozenset({"passed", "failed"})
 
 
 def variants_of(scenarios: Iterable[ScenarioResult]) -> list[VariantFigures]:
-    """The figures of each variant, in the order in which the scenarios have them; none without variants."""
+    """One row for each variant, in the order in which the scenarios have them; none without variants."""
     by_name: dict[str, list[ScenarioResult]] = {}
     for scenario in scenarios:
         if scenario.variant is not None:
@@ -55,7 +55,7 @@ def _mean(amounts: Sequence[float | None]) -> float | None:
 
 
 def _calls(trial: TrialResult) -> tuple[bool, bool] | None:
-    """Whether a trial called the right tool, and often enough; None where no check of it could tell."""
+    """Whether a trial called the right tool, and often enough; None if no check of that was evaluated."""
     found = [each for each in trial.assertions if each.type == DEMAND]
     if not found or any(each.outcome not in JUDGED for each in found):
         return None
@@ -63,7 +63,7 @@ def _calls(trial: TrialResult) -> tuple[bool, bool] | None:
 
 
 def _right_tool(found: AssertionResult) -> bool:
-    """A failed demand still called the right tool if there was a call, only fewer than expected."""
+    """Whether the right tool was called; a failed check may only have found fewer calls than expected."""
     if found.outcome == "passed":
         return True
     evidence = found.evidence or {}

@@ -1,4 +1,4 @@
-"""A weakened demand, in words."""
+"""Describes a weakened demand in words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORDS: dict[WeakeningKind, str] = {
 
 
 def told(weakening: Weakening) -> str:
-    """One weakening in words, without its place: what, of which check, what it was and is."""
+    """Describes one weakening without its place: what got weaker, which check, the value before and after."""
     check = f" {shorten(weakening.assertion)}" if weakening.assertion else ""
     moved = _moved(weakening.before, weakening.after)
     many = weakening.scenarios if weakening.scenario is None else 1
@@ -46,7 +46,7 @@ def told(weakening: Weakening) -> str:
 
 
 def _moved(before: str | None, after: str | None) -> str:
-    """`threshold: 0.9 -> 0.8`, the name of what moved once."""
+    """`threshold: 0.9 -> 0.8`, with the name only once."""
     if before is None or after is None:
         return before or after or ""
     name, colon, _ = before.partition(": ")

@@ -1,4 +1,4 @@
-"""Why a scenario has its verdict, in one line a person can act on. What it quotes is hostile text."""
+"""Explains why a scenario has its verdict, in one line to act on. The quoted text is untrusted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import AssertionResult, TrialResult
 
 MAX_QUOTE = 200
-"""Characters kept of a text that others wrote."""
+"""Characters kept of an untrusted text."""
 
 
 def shorten(text: str) -> str:
-    """At most `MAX_QUOTE` characters of a text, marked where it was cut."""
+    """At most `MAX_QUOTE` characters of a text, marked if it was cut."""
     return text if len(text) <= MAX_QUOTE else cut(text, MAX_QUOTE - 3) + "..."
 
 
@@ -27,7 +27,7 @@ def of_trials(count: int) -> str:
 
 
 def below_threshold(score: float, threshold: float, passed: int, total: int) -> str:
-    """The mean lies below the threshold; as many digits as it takes to show it."""
+    """The score is below the threshold, with as many digits as it takes to show that."""
     shown, limit = f"{score:.2f}", f"{threshold:g}"
     if float(shown) >= threshold:
         shown = f"{score:.9g}"
@@ -35,7 +35,7 @@ def below_threshold(score: float, threshold: float, passed: int, total: int) -> 
 
 
 def too_few_passed(passed: int, total: int, demand: str) -> str:
-    """The passes fall short of a demand of the suite."""
+    """Fewer trials passed than the suite demands."""
     return f"{passed} of {of_trials(total)} passed, {demand} demanded"
 
 
@@ -48,14 +48,14 @@ def not_read(trials: Sequence[TrialResult]) -> str:
 
 
 def hard_failed(trials: Sequence[TrialResult]) -> str:
-    """A required assertion did not hold: which, in how many trials, and what it says of the first."""
+    """A required assertion did not pass: which one, in how many trials, and its reason in the first."""
     broken = having(trials, "hard_fail")
     cause = _first(broken[0].assertions, {"failed", "not_evaluable"})
     return f"{cause or 'a required assertion did not hold'} (in {len(broken)} of {of_trials(len(trials))})"
 
 
 def _first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
-    """The first required assertion with one of the outcomes; empty where there is none."""
+    """The first required assertion with one of the outcomes, and its reason; empty without one."""
     for found in assertions:
         if found.required and found.outcome in outcomes:
             return f"{shorten(found.name)}: {shorten(found.reason)}"

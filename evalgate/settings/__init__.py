@@ -1,1 +1,1 @@
-"""What a run was told. A shell needs the limits only, so nothing is gathered here."""
+"""Settings: the Action's inputs, job and event, and limits. No re-exports, as a shell needs only limits."""

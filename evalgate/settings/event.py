@@ -1,4 +1,4 @@
-"""What happened, out of the event file that the runner leaves."""
+"""Reads the event that triggered the job from the runner's event file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 LONGEST_BRANCH = 255
 LONGEST_LOOK = 2_000
-"""Characters of a comment that are looked at: a command stands in its first line."""
+"""Characters of a comment that are read: a command is in its first line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequestEvent:
-    """The pull request a run is for. Branch names are chosen by whoever opened it."""
+    """The pull request a run is for. Its author chose the branch names, so they are untrusted."""
 
     number: int
     head_sha: str
@@ -33,10 +33,10 @@ class PullRequestEvent:
 
 @dataclass(frozen=True, slots=True)
 class CommentEvent:
-    """A comment that was written. Its words are here to tell talk from a command, and for nothing else."""
+    """A comment that triggered the job. Its body is used only to recognise a command."""
 
     id: int
-    number: int  # of the issue or pull request below which it stands
+    number: int  # of the issue or pull request that it is on
     action: str
     is_on_pull_request: bool
     body: str
@@ -44,19 +44,19 @@ class CommentEvent:
 
 @dataclass(frozen=True, slots=True)
 class TriggerEvent:
-    """The little that the gate needs of an event."""
+    """The fields of an event that the gate needs."""
 
     name: str = ""
     default_branch: str = ""
     pull_request: PullRequestEvent | None = None
     queue_base_sha: str | None = None  # merge_group: the commit the group is built on
-    queue_base_branch: str = ""  # and the branch it is to be merged into
-    triggering_run: TriggeringRun | None = None  # workflow_run: the run that has finished
-    comment: CommentEvent | None = None  # issue_comment: what somebody wrote
+    queue_base_branch: str = ""  # the branch it will be merged into
+    triggering_run: TriggeringRun | None = None  # workflow_run: the finished run
+    comment: CommentEvent | None = None  # issue_comment: the comment
 
 
 def read_event(name: str, path: str, problems: list[Problem]) -> TriggerEvent:
-    """The event of file `path`; an unreadable one is a problem."""
+    """Reads the event from the file `path`; adds to `problems` if that fails."""
     payload = _payload(path, problems) if path else {}
     if not payload:
         return TriggerEvent(name)
@@ -119,12 +119,12 @@ def _pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
         head_ref=_text(dig(payload, "pull_request", "head", "ref")),
         base_ref=base,
         base_sha=_sha(dig(payload, "pull_request", "base", "sha")),
-        from_fork=there is None or there != here,  # a fork that was deleted has no repository
+        from_fork=there is None or there != here,  # a deleted fork has no repository
     )
 
 
 def _triggering_run(payload: dict[str, Any], problems: list[Problem]) -> TriggeringRun | None:
-    """The run that has finished; one that is none of this repository's, or still goes on, is a mistake."""
+    """The finished run; a run of another repository, or an unfinished one, is a problem."""
     run = dig(payload, "workflow_run")
     number, head_sha = dig(run, "id"), _sha(dig(run, "head_sha"))
     here, of = _id(dig(payload, "repository", "id")), _id(dig(run, "repository", "id"))

@@ -1,4 +1,4 @@
-"""The inputs of the Action: one field each, named as in action.yml with `_` for `-`."""
+"""Reads the inputs of the Action: one field each, named as in action.yml with `_` for `-`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ ARTIFACT_NAME = re.compile(r'[^"<>|*?:\r\n\\/\x00-\x1f]{1,200}')
 BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
 LONGEST_PATH, LONGEST_NAME = 1_000, 255
-"""Characters of a path, bytes of a part of it: more no system takes."""
+"""Maximum characters of a path and bytes of one component, on any system."""
 WITHHELD = {
     "allow-untrusted-head": "nothing of a stranger's is read where a token may write; docs/github.md, Forks, "
     "shows the two workflows that need no such trust"
 }
-"""Inputs that people look for and that are left out on purpose."""
+"""Inputs that people expect but that don't exist on purpose, with the reason."""
 OF_THE_RUNNER = {"ENTRYPOINT", "ARGS"}
-"""Inputs that any container action has."""
+"""Inputs of every container action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the workflow file says; empty text means not given."""
+    """The inputs from the workflow file; empty text means not given."""
 
     config: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Inputs:
 
 
 def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[Inputs, list[str]]:
-    """The inputs, and notes on unknown ones. Mistakes go to `problems`, their inputs keep the default."""
+    """The inputs, and notes on unknown ones. Invalid inputs are added to `problems` and keep the default."""
     values: dict[str, Any] = {}
     for name, read in READERS.items():
         text = environ.get(variable(name), "").strip()
@@ -82,17 +82,17 @@ def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[In
 
 
 def spelt(name: str) -> str:
-    """A field's name as people write it in a workflow."""
+    """A field's name as written in a workflow."""
     return name.replace("_", "-")
 
 
 def variable(name: str) -> str:
-    """The environment variable in which the runner hands an input over; it keeps hyphens."""
+    """The environment variable that holds an input; the runner keeps hyphens."""
     return f"INPUT_{spelt(name).upper()}"
 
 
 def _unknown(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
-    """A misspelt input is a mistake; one that resembles none may be anybody's variable."""
+    """Adds misspelt inputs to `problems`; returns notes on other unknown INPUT_ variables."""
     known = {variable(name): spelt(name) for name in READERS}
     notes = []
     for key in sorted(environ):
@@ -110,13 +110,13 @@ def _unknown(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
 
 
 def nearest(word: str, choices: Any) -> str | None:
-    """The choice that a misspelt word most likely meant."""
+    """The choice closest to a misspelt word, if any is close."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, sorted(choices), n=1, cutoff=0.7)), None)
 
 
-# --- readers: text in, value out; a ValueError says what is wrong, after the input's name ----
+# --- readers: convert text to a value; the text of a ValueError continues after the input's name ----
 
 
 def _text(text: str) -> str:
@@ -196,7 +196,7 @@ def _file_inside(text: str) -> str:
 
 
 def _branch(text: str) -> str:
-    """As git has it: such names stand in addresses, where `..` would mean another one."""
+    """Checks a branch name by git's rules: it is used in URLs, where `..` would lead elsewhere."""
     wrong = any(each in text for each in ("..", "//", "@{"))
     if wrong or text.startswith(("/", "-")) or text.endswith(("/", ".", ".lock")):
         raise ValueError(f"must be the name of a branch, not `{shown(text)}`")
@@ -217,7 +217,7 @@ def _token(text: str) -> str:
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """A given value, short enough for a message."""
+    """Shortens a value for a message."""
     return text if len(text) <= limit else text[:limit] + "..."
 
 

@@ -1,4 +1,4 @@
-"""The job a run belongs to, as the runner describes it in the environment."""
+"""Reads the job that a run belongs to from the runner's environment variables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(/[A-Za-z0-9._~/-]*)?"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Where and as what this run happens. Empty text means unknown; tokens stay out of its repr."""
+    """The job of this run. Empty text means unknown; the repr shows no tokens."""
 
     workspace: str = ""
     event_name: str = ""
@@ -41,7 +41,7 @@ class Job:
     sha: str = ""
     ref: str = ""
     run_id: str = ""
-    attempt: int = 1  # a run that was started over counts them
+    attempt: int = 1  # above 1 for a run that was run again
     job: str = ""
     workflow_path: str = ""
     api_url: str = ""
@@ -57,12 +57,12 @@ class Job:
 
     @property
     def run_url(self) -> str:
-        """The page of this run."""
+        """The URL of this run's page."""
         return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
 
 
 def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
-    """The job; what is missing or malformed goes to `problems`."""
+    """Reads the job; missing or malformed variables are added to `problems`."""
     required = {name: _required(environ, name, problems) for name in REQUIRED}
     addresses = {name: _address(environ, name, problems) for name in ADDRESSES}
     return Job(
@@ -109,7 +109,7 @@ def _address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> 
 
 
 def _workflow_path(reference: str) -> str:
-    """`.github/workflows/x.yml` out of `owner/repository/.github/workflows/x.yml@ref`."""
+    """`.github/workflows/x.yml` from `owner/repository/.github/workflows/x.yml@ref`."""
     path = reference.partition("@")[0].split("/", 2)
     return path[2] if len(path) > len(("owner", "repository")) else ""
 
@@ -128,5 +128,5 @@ def _proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _either(environ: Mapping[str, str], name: str) -> str:
-    """Proxies are named in either case."""
+    """The variable in lower or upper case, as both are used for proxies."""
     return environ.get(name.lower()) or environ.get(name, "")

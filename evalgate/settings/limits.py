@@ -1,4 +1,4 @@
-"""How much is read at most, and how people say so."""
+"""Limits on what is read and used, and the parser of `name=value` limits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes that are read at most, of `messages` how many. `traces` holds for a run; None is no limit.
+    """Maximum bytes to read; `messages` is a count. `traces` is for the whole run; None means no limit.
 
-    `cpu` and `memory` are seconds and bytes of the process that judges, None what its front door has for it.
+    `cpu` (seconds) and `memory` (bytes) limit the judge's process; None means the default of shell or Action.
     """
 
     suite: int = MB
@@ -32,7 +32,7 @@ class Limits:
 
     @property
     def bounds_process(self) -> bool:
-        """Whether a process of its own is to judge."""
+        """Whether a separate process must judge, as CPU time or memory is limited."""
         return self.cpu is not None or self.memory is not None
 
 
@@ -47,9 +47,9 @@ LIMITS: Mapping[str, str] = {
     "memory": "memory to judge with, default none in a shell, 1GB in the Action",
 }
 PROCESS = ("cpu", "memory")
-"""Those that hold for the process that judges, whatever it reads."""
+"""The limits on the judge's process."""
 COUNTS = {"messages": 5000, "cpu": 120}
-"""Those that are no sizes, each with an example."""
+"""The limits that are counts instead of sizes, each with an example."""
 _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
 IN_ACTION = Limits(traces=2_000 * MB)
 
@@ -57,7 +57,7 @@ IN_ACTION = Limits(traces=2_000 * MB)
 def limits_from(
     given: Sequence[str], base: Limits | None = None, *, known: Collection[str] = LIMITS
 ) -> Limits:
-    """Limits from `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
+    """Parses `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
     values: dict[str, int] = {}
     problems = []
     for text in given:

@@ -1,6 +1,6 @@
-"""Which variables of an environment hold secrets: those named so, and passwords within addresses.
+"""Finds secrets in environment variables: by the variable's name, and as passwords in URLs.
 
-Every run asks this, so nothing is compiled or loaded for it.
+Every run needs this, so no pattern is compiled and no slow module imported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 SHORTEST, LONG = 8, 16
-"""Characters of a value that can be hidden, and of one that may be made of letters only."""
+"""Minimum characters of a value to redact, and of a value made of letters only."""
 WORDS = frozenset(
     [
         *("PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "CREDENTIAL"),
@@ -21,15 +21,15 @@ WORDS = frozenset(
     ]
 )
 INPUT = "INPUT_"
-"""What the Action is given; which of that is secret the settings know: `comment-key` is no key."""
+"""Prefix of the Action's inputs. The settings know which are secret: `comment-key` is not."""
 ROOTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN")
 PUBLIC = ("GITHUB_", "RUNNER_")
-"""What the runner says of a job is no secret, unless its name reads like one."""
+"""Prefixes of the runner's variables, which are not secret unless their name is that of a secret."""
 WITH_PASSWORD = "//[^:@/]*:([^@/]+)@"  # noqa: S105  (a pattern)
 
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:
-    """The values to hide, without those that would tear ordinary text apart: words, figures, paths."""
+    """The values to redact, except words, numbers and existing paths, which also occur in ordinary text."""
     names = "\n".join(environ).upper()
     may_be_named = any(root in names for root in ROOTS)
     named = [value for name, value in environ.items() if _reads_secret(name)] if may_be_named else []
@@ -68,5 +68,5 @@ def _is_there(value: str) -> bool:
 
     try:
         return Path(value).expanduser().exists()
-    except (OSError, RuntimeError, ValueError):  # too long for a name, of no user: no path then
+    except (OSError, RuntimeError, ValueError):  # too long, or of an unknown user: no path
         return False

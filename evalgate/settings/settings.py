@@ -1,6 +1,6 @@
-"""What a run in GitHub Actions was told: the only place that reads the environment.
+"""Settings of a run in GitHub Actions, read from the environment only here.
 
-Nothing here is heavy: the process that holds the token imports it.
+It imports no slow module, because the process that holds the token imports it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNSAFE_EVENTS = {
     "pull_request_target": "use `on: pull_request`; docs/github.md, Forks, tells how forks get a comment",
     "workflow_run": "use `on: pull_request`, or `mode: publish` to post what its run found",
 }
-"""Events that hold a writing token while the workspace may be a stranger's, and what to use instead."""
+"""Events with a write token while the workspace may be untrusted, and what to use instead."""
 NOT_IN_A_KEY = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
 PUBLISHING_EVENT = "workflow_run"
 APPROVING_EVENT = "issue_comment"
@@ -37,7 +37,7 @@ DEPENDABOT = "dependabot[bot]"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Inputs, job and event of one run. `notes` are mistakes that do not stop it."""
+    """Inputs, job and event of one run. `notes` are mistakes that don't stop it."""
 
     inputs: Inputs
     job: Job
@@ -46,7 +46,7 @@ class Settings:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Settings:
-        """Reads everything there is to read; raises one SettingError with every mistake."""
+        """Reads all settings; raises one SettingError with every mistake."""
         problems: list[Problem] = []
         inputs, notes = read_inputs(environ, problems)
         job = read_job(environ, problems)
@@ -63,19 +63,19 @@ class Settings:
 
     @property
     def approves(self) -> bool:
-        """Whether this run looks at a comment that may approve something, and judges nothing."""
+        """Whether this run only handles a comment that may approve something, and judges nothing."""
         return self.event.name == APPROVING_EVENT
 
     @property
     def reads_comments(self) -> bool:
-        """Whether people may have approved something in comments: not before the first verdict."""
+        """Whether comments may hold approvals: not in the first attempt, as they follow a verdict."""
         if self.event.pull_request is None or self.inputs.approvals_from != "comments":
             return False
         return self.job.attempt > 1
 
     @property
     def baseline_branch(self) -> str:
-        """The branch whose baseline counts: as given, the pull request's base, else the default branch."""
+        """The branch of the baseline: the input, else the pull request's base, else the default branch."""
         if self.inputs.baseline_branch:
             return self.inputs.baseline_branch
         pull_request = self.event.pull_request
@@ -84,7 +84,7 @@ class Settings:
 
     @property
     def baseline_workflow(self) -> str:
-        """Path of the workflow file whose runs make baselines."""
+        """Path of the workflow file whose runs create baselines."""
         given = self.inputs.baseline_workflow
         if not given:
             return self.job.workflow_path
@@ -92,15 +92,15 @@ class Settings:
 
     @property
     def comment_key(self) -> str:
-        """What tells this gate's comment from another gate's."""
+        """The key that distinguishes this gate's comment from another gate's."""
         default = f"{self.job.workflow_path.rpartition('/')[2]}/{self.job.job}".strip("/")
         return self.inputs.comment_key or NOT_IN_A_KEY.sub("-", default) or "evalgate"
 
     @property
     def template_commit(self) -> str:
-        """The commit that the comment's template is taken from; empty where the workspace can be trusted.
+        """The commit that the comment's template is read from; empty if the workspace is trusted.
 
-        For a pull request its base, for a run that publishes or approves the default branch's commit.
+        It is the base of a pull request, or the default branch's commit for a run that publishes or approves.
         """
         if self.event.pull_request is not None:
             return self.event.pull_request.base_sha or self.event.pull_request.base_ref
@@ -108,9 +108,9 @@ class Settings:
 
     @property
     def approvals_commit(self) -> str:
-        """The commit whose approvals count; empty where the workspace's do.
+        """The commit whose approvals count; empty if those of the workspace do.
 
-        A pull request does not approve its own failures, in the merge queue no more than before.
+        A pull request must not approve its own failures, also not in the merge queue.
         """
         if self.inputs.approvals_from == "head":
             return ""
@@ -120,18 +120,18 @@ class Settings:
 
     @property
     def by_rules_of_base(self) -> bool:
-        """Whether main's suites and policy decide: for what is not on main yet."""
+        """Whether the base branch's suites and policy decide: for pull requests and merge groups."""
         proposes = self.event.pull_request is not None or self.event.queue_base_sha is not None
         return self.inputs.policy_from == "base" and proposes
 
     @property
     def report_artifact(self) -> str:
-        """Under which name a run that may not comment leaves its report and a publishing run finds it."""
+        """The name of the artifact in which a run that may not comment leaves its report for publishing."""
         return f"evalgate-report-{self.comment_key.replace('/', '-')}"
 
     @property
     def only_reads(self) -> bool:
-        """Whether this is a pull request on which GitHub gives no token that may write."""
+        """Whether this is a pull request for which GitHub gives no write token."""
         pull_request = self.event.pull_request
         return pull_request is not None and (pull_request.from_fork or self.job.actor == DEPENDABOT)
 
@@ -146,10 +146,10 @@ class Settings:
 
     @property
     def stored_branch(self) -> str:
-        """Under which branch a store keeps this run.
+        """The branch name under which a store records this run.
 
-        A pull request may have been opened from a branch that is called as one of ours: its runs are none of
-        that branch's.
+        The head branch of a pull request may have the name of a branch of this repository: its runs don't
+        count as runs of that branch.
         """
         pull_request = self.event.pull_request
         if pull_request is None:
@@ -160,21 +160,20 @@ class Settings:
 
     @property
     def makes_baseline(self) -> bool:
-        """Whether this run's result is to become a baseline, whoever uploads it."""
+        """Whether this run's result becomes a baseline, whichever step uploads it."""
         return self.inputs.upload_baseline == "true" or self._on_baseline_branch
 
     @property
     def uploads_baseline(self) -> bool:
-        """Whether we upload it; `false` leaves that to a step of the workflow's own."""
+        """Whether EvalGate uploads it; `false` leaves that to another step of the workflow."""
         return self.makes_baseline and self.inputs.upload_baseline != "false"
 
     @property
     def compared_commit(self) -> tuple[CommitKind, str, str | None]:
-        """The commit to compare with: how it follows from a known one, that one, and what else would do.
+        """The commit to compare with: how to derive it, the commit to derive it from, and a fallback.
 
-        A pull request is tested as merged into its base: the merge commit's first parent says which. A push
-        to the baseline's branch is held against the commit before, any other run against where it left the
-        branch.
+        A pull request is tested as merged into its base, so its merge commit's first parent is used. A push
+        to the baseline branch is compared with its parent, any other run with its fork point.
         """
         pull_request, queued = self.event.pull_request, self.event.queue_base_sha
         if pull_request:
@@ -189,13 +188,13 @@ class Settings:
 
     @property
     def commit(self) -> str:
-        """The commit that people see as judged: a pull request's head, else the one checked out."""
+        """The commit to report as judged: a pull request's head, otherwise the checked-out commit."""
         pull_request = self.event.pull_request
         return pull_request.head_sha if pull_request else self.job.sha
 
 
 def _out_of_place(inputs: Inputs, event: str) -> list[Problem]:
-    """A mode and an event that don't go together."""
+    """Problems if the mode does not fit the event."""
     mode = inputs.mode
     if mode == "publish":
         wrong = f"`mode: publish` belongs into a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
@@ -210,7 +209,7 @@ def _out_of_place(inputs: Inputs, event: str) -> list[Problem]:
 
 
 def _rules_of_a_file(inputs: Inputs) -> list[Problem]:
-    """Main's rules come from a baseline that a push to main made: a file in the checkout may be anybody's."""
+    """Base rules need a baseline from a push to the base branch: a file in the checkout is untrusted."""
     if inputs.policy_from != "base" or inputs.baseline == "auto":
         return []
     wrong = "`policy-from: base` takes the rules from the baseline of a push, so it needs `baseline: auto`"
@@ -218,7 +217,7 @@ def _rules_of_a_file(inputs: Inputs) -> list[Problem]:
 
 
 def _approving(inputs: Inputs, event: str) -> list[Problem]:
-    """Comments and approving belong together, and the gate's own workflow must be known."""
+    """Requires mode `approve` on comment events only, and the path of the gate's workflow."""
     hint = "docs/approvals.md, In a comment, shows the workflow"
     if event != APPROVING_EVENT:
         wrong = f"`mode: approve` belongs into a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"

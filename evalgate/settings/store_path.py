@@ -1,4 +1,4 @@
-"""Where the store of a job may lie: never where a pull request could have put a file of its own."""
+"""Checks the path of a job's store: it must not lie where a pull request could have put a file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 PASSWORD = re.compile(r"//[^:@/]*:([^@/]+)@|[?&]password=([^&#]+)")
 HINT = "write a path that begins in RUNNER_TEMP, such as evalgate.db; docs/history.md tells how to carry it"
 SHORTEST = 4
-"""Characters of a password that can be masked without making a log unreadable."""
+"""Minimum characters of a password to mask: shorter ones would make a log unreadable."""
 
 
 def misplaced(store_url: str, temp: str, workspace: str) -> Problem | None:
-    """What is wrong with where a SQLite file would lie; None for one below RUNNER_TEMP, and for a server."""
+    """The problem with a SQLite file's path; None for one below RUNNER_TEMP, and for a server."""
     is_url = FILE.match(store_url) is not None
     path = unquote(FILE.sub("", store_url, count=1)) if is_url else store_url
     if URL.match(store_url) and not is_url:
@@ -33,7 +33,7 @@ def misplaced(store_url: str, temp: str, workspace: str) -> Problem | None:
 
 
 def secrets_in(store_url: str) -> list[str]:
-    """What of a store's URL must not be seen in a log: all of it; its password as written, and as meant."""
+    """The parts of a store's URL to mask in a log: the URL, and its password as written and as decoded."""
     if not URL.match(store_url) or FILE.match(store_url):
         return []
     passwords = [found[1] or found[2] for found in PASSWORD.finditer(store_url)]

@@ -1,1 +1,1 @@
-"""Suites as parsed: scenarios, their assertions, the policy. Pure data with the places it came from."""
+"""Suites as parsed: scenarios, their assertions, the policy. Pure data with source locations."""

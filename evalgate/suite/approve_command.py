@@ -1,7 +1,6 @@
-"""`/evalgate approve SCENARIO [until DATE] because REASON`: the first line of a comment, read strictly.
+"""`/evalgate approve SCENARIO [until DATE] because REASON`: parses the first line of a comment, strictly.
 
-Anybody may write a comment, so nothing is guessed: a line that is not exactly this says nothing, or is
-refused.
+Anybody may write a comment, so nothing is guessed: a line that is not exactly this is ignored or refused.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ LONGEST_LINE = 1_000
 LONGEST_NAME = 512
 LONGEST_REASON = 500
 HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
-"""Kinds of characters that leave no mark, or that say in which direction others are read."""
+"""Categories of characters that are invisible, or that set the direction of the others."""
 _BREAK = re.compile("\r\n|[\n\r]")
 _QUOTED = re.compile(r"(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)(?= |$)")
 _PLAIN = re.compile(r"[^ `]+(?= |$)")
@@ -26,7 +25,7 @@ _TAIL = re.compile(r"(?: +until +(?P<until>[^ ]+))? +because +(?P<reason>[^ ].*)
 
 
 class ApproveCommand(NamedTuple):
-    """What a person approves. `scenario` is None for all that fail, `until` where no day is named."""
+    """What a person approves. `scenario` is None for all that fail, `until` if no day is given."""
 
     scenario: str | None
     until: date | None
@@ -34,10 +33,10 @@ class ApproveCommand(NamedTuple):
 
 
 def read_command(body: str) -> ApproveCommand | str | None:
-    """The command of a comment; a text that says why it is refused; None where the comment holds none.
+    """The command of a comment; a text that explains why it is refused; None if the comment has none.
 
-    Only a line that begins the comment counts: what stands in a quote, a block of code or further down is
-    somebody's talk about commands.
+    Only the comment's first line counts: in a quote, a code block or further down people only write about
+    commands.
     """
     line = _BREAK.split(body[: LONGEST_LINE + 1], maxsplit=1)[0].rstrip(" \t")
     if line != WORD and not line.startswith(f"{WORD} "):

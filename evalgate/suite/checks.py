@@ -1,4 +1,4 @@
-"""A scenario's own assertions, compiled once for all variants in which they say the same."""
+"""Compiles a scenario's assertions, once for all variants in which they are the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Checks:
     """The assertions of one entry, its `expected_tool` first.
 
-    `problems` are mistakes, each told once; `taken` are the variants whose tool or action a check looks at.
+    `problems` are mistakes, each reported once; `used_variants` are those whose tool or action a check uses.
     """
 
     def __init__(self, document: Document, entry: ScenarioEntry, path: Path) -> None:
@@ -37,7 +37,7 @@ class Checks:
             )
 
     def of(self, variant: Variant | None) -> list[Assertion]:
-        """The assertions as they are in one variant; those with mistakes are left out."""
+        """Compiles the assertions for one variant; those with mistakes are left out."""
         subject = ScheduledTool(self._entry.expected_tool)
         if variant is not None:
             subject = subject._replace(tool=variant.tool, action=variant.action)

@@ -1,4 +1,4 @@
-"""A suite's own way to read somebody's JSON, ready to use: an expression for each field."""
+"""The compiled `custom` of a suite, which reads an unknown JSON format: an expression for each field."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ CUSTOM = "custom"
 class Custom:
     """Compiled expressions by field name: of the run, of a message in it, of a tool call.
 
-    `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None where
-    the suite names neither.
+    `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None if the
+    suite does not set it.
     """
 
     records: Query | None

@@ -1,4 +1,4 @@
-"""From what a file says about somebody's JSON to the expressions that read it."""
+"""Compiles `custom` of a file into the expressions that read traces of an unknown JSON format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPEAKING = ("messages", "response", "input")
 
 
 def check_custom(document: Document, entry: CustomEntry | None, mistakes: Diagnostics) -> None:
-    """Keeps the mistakes in what a project gives to its suites."""
+    """Adds the mistakes in the `custom` that a project gives to its suites."""
     if entry is not None:
         _read(document, entry, IN_PROJECT, mistakes)
 
@@ -32,7 +32,7 @@ def check_custom(document: Document, entry: CustomEntry | None, mistakes: Diagno
 def custom_of(
     document: Document, file: SuiteFile, shared: CustomEntry | None, form: str, mistakes: Diagnostics
 ) -> Custom | None:
-    """How a suite's traces are read, the suite's own word before the project's; None for other formats."""
+    """The compiled `custom` of the suite, else of the project; None for other formats."""
     own = None if file.custom is None else _read(document, file.custom, IN_SUITE, mistakes)
     if form != CUSTOM:
         if own is not None:
@@ -46,7 +46,7 @@ def custom_of(
         mistakes.add(document, FieldProblem(("format",), said))
     if own is not None or shared is None:
         return own
-    return _read(document, shared, IN_PROJECT, Diagnostics())  # its mistakes were told with the project
+    return _read(document, shared, IN_PROJECT, Diagnostics())  # mistakes were reported with the project
 
 
 def _read(document: Document, entry: CustomEntry, at: Path, mistakes: Diagnostics) -> Custom:
@@ -56,7 +56,7 @@ def _read(document: Document, entry: CustomEntry, at: Path, mistakes: Diagnostic
 
 
 def _flaws(entry: CustomEntry, at: Path) -> Iterator[FieldProblem]:
-    """What can't be meant, beyond expressions that do not compile."""
+    """Mistakes other than expressions that do not compile."""
     if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEAKING):
         said = "`custom` finds nothing that an agent said or did"
         yield FieldProblem(at, said, "give it `messages`, or `response`, or `path` of `tool_calls`")

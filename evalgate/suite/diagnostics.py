@@ -1,4 +1,4 @@
-"""Mistakes of suite files, each with its place; a file is read to its end before any of them is told."""
+"""Collects mistakes in suite files, each with its location; a file is read to its end first."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ HOW_TO_BEGIN = "a suite has `scenarios`, a project has `suites`"
 
 
 class Document(Protocol):
-    """A loaded file: its content, and where each part of it stands."""
+    """A loaded file: its content, and the location of each part."""
 
     value: Any
 
     def at(self, path: Path) -> Location:
-        """The place of the part that `path` leads to, or of the nearest part around it."""
+        """The location of the part that `path` leads to, or of the nearest part around it."""
 
 
 class Diagnostics:
@@ -32,11 +32,11 @@ class Diagnostics:
         self.problems: list[Problem] = []
 
     def add(self, document: Document, flaw: FieldProblem) -> None:
-        """Keeps one flaw with its place in the file."""
+        """Adds one problem with its location in the file."""
         self.problems.append(Problem(flaw.message, document.at(flaw.path), flaw.hint))
 
     def read(self, document: Document, model: type[FileModel]) -> FileModel | None:
-        """The file as one of our models, or None with its mistakes kept."""
+        """Parses the file as a model; None if it has mistakes, which are added."""
         try:
             return model.model_validate(document.value)
         except refusal() as error:
@@ -45,7 +45,7 @@ class Diagnostics:
             return None
 
     def assertions(self, document: Document, raw: Any, path: Path) -> list[Assertion]:
-        """The assertions at `path` of the file, those without mistakes."""
+        """The assertions at `path` of the file that have no mistakes; mistakes of the others are added."""
         parser = Parser(document.at)
         parsed = parser.assertions(raw, path)
         for flaw in parser.flaws:

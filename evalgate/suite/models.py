@@ -1,4 +1,4 @@
-"""Suites ready to run: expressions and patterns compiled, defaults applied, places kept."""
+"""Suites ready to run: expressions and patterns compiled, defaults applied, locations kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_PRICES = SuitePrices()
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which traces a scenario asks for. `scenario_id` may hold `*`; None where other criteria decide."""
+    """Which traces a scenario selects. `scenario_id` may contain `*`; None if other criteria decide."""
 
     scenario_id: str | None
     path: re.Pattern[str] | None = None
@@ -34,7 +34,7 @@ class Match:
 
     @property
     def is_exact(self) -> bool:
-        """True where it names one id: such scenarios claim their traces before any glob."""
+        """True if it names one id: such scenarios claim their traces before any glob."""
         return self.scenario_id is not None and "*" not in self.scenario_id
 
 
@@ -42,8 +42,8 @@ class Match:
 class Variant:
     """One of several ways the scenarios of a suite were run.
 
-    A trace is of it if `match` holds beside the scenario's own. `tool` and `action` are the calls that
-    scheduling checks look at, None where the scenario decides.
+    A trace belongs to it if `match` holds in addition to the scenario's. `tool` and `action` select the calls
+    that scheduling checks look at, None if the scenario decides.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One situation to judge, in one variant where the suite has any.
+    """One situation to judge, in one variant if the suite has any.
 
-    An id with `*` stands for one scenario of every id it matches. Scenarios of one entry stand together: they
-    differ in `variant` and `assertions` only.
+    An id with `*` makes one scenario of every id it matches. Scenarios of one entry are adjacent: they differ
+    in `variant` and `assertions` only.
     """
 
     id: str
@@ -68,21 +68,21 @@ class Scenario:
     assertions: Sequence[Assertion]
     location: Location | None
     variant: Variant | None = None
-    golden: GoldenRules | None = None  # its assertions are then the dimensions first
+    golden: GoldenRules | None = None  # if set, `assertions` begins with the dimensions
 
     @property
     def is_glob(self) -> bool:
-        """True where one entry makes many scenarios."""
+        """True if one entry makes many scenarios."""
         return "*" in self.id
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One suite file. `folder` is where it lies, and what paths of `match` are relative to.
+    """One suite file. `folder` contains it; paths of `match` are relative to `folder`.
 
-    `traces` are relative to `traces_folder`, which is the project's where those are the project's; None where
-    neither names any. `custom` says how traces are read where `form` is `custom`; None otherwise.
-    `form_at` is where the file says its `form`; None where it does not.
+    `traces` are relative to `traces_folder`, which is the project's if the globs are; None if neither file
+    has any. `custom` is how traces are read if `format_name` is `custom`; None otherwise. `format_location`
+    is where the file sets its format; None if it does not.
     """
 
     name: str
@@ -95,18 +95,18 @@ class Suite:
     scenario_from: Query | None
     scenarios: Sequence[Scenario]
     policy: PolicyEntry
-    written: dict[str, Any]  # the file's own content, for the baseline
-    prices: SuitePrices = NO_PRICES  # its own before its project's
+    written: dict[str, Any]  # the file's content, for the baseline
+    prices: SuitePrices = NO_PRICES  # the suite's before its project's
     form_at: Location | None = None
     quarantine: Sequence[Quarantine] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """All suites of a run, what their project says, and what a person should know about them."""
+    """All suites of a run, the policy and prices of their project, and warnings about them."""
 
     suites: Sequence[Suite]
     policy: PolicyEntry
     warnings: Sequence[Problem]
-    written: dict[str, Any]  # the project file's own content, {} without one
+    written: dict[str, Any]  # the project file's content, {} without one
     prices: SuitePrices = NO_PRICES

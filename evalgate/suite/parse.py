@@ -1,4 +1,4 @@
-"""From a loaded file to a suite ready to run; every mistake is collected with its place."""
+"""Parses a loaded file into a suite ready to run; collects every mistake with its location."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
 
 
 def parse_project(document: Document, mistakes: Diagnostics) -> ProjectFile | None:
-    """A project file, or None with its mistakes kept; what it wants hidden is hidden from here on."""
+    """A project file, None if it has mistakes, which are added; what it redacts is redacted from here on."""
     project = mistakes.read(document, ProjectFile)
     hide_what_it_says(document, mistakes)
     if project is not None:
@@ -42,7 +42,7 @@ def parse_project(document: Document, mistakes: Diagnostics) -> ProjectFile | No
 
 
 def hide_what_it_says(document: Document, mistakes: Diagnostics) -> None:
-    """From here on this process hides what a project file asks for, beside the known secrets."""
+    """From here on this process redacts what a project file names, in addition to the known secrets."""
     if not isinstance(document.value, dict) or "redact" not in document.value:
         return
     from evalgate.suite.project_secrets import own_secrets
@@ -53,7 +53,7 @@ def hide_what_it_says(document: Document, mistakes: Diagnostics) -> None:
 
 
 class SharedDefaults:
-    """What a project gives to every suite, with the place it was written; `folder` is the project's."""
+    """The defaults of a project for every suite, and its document; `folder` is the project's."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class SharedDefaults:
         self.prices = prices or {}
 
     def assertions(self) -> list[Assertion]:
-        """The project's assertions, compiled; its mistakes were told when it was parsed."""
+        """The project's assertions, compiled; its mistakes were reported when it was parsed."""
         if self.document is None:
             return []
         return Diagnostics().assertions(self.document, self.defaults.assertions, ASSERTIONS)
@@ -82,9 +82,9 @@ def parse_suite(
     mistakes: Diagnostics,
     goldens: StoredGoldens | None = None,
 ) -> tuple[Suite | None, list[Problem]]:
-    """One suite, or None with its mistakes kept; beside it what `validate` warns about. Raises OverLimit.
+    """One suite, or None if it has mistakes; and what `validate` warns about. Raises OverLimit.
 
-    `goldens` is what the entries of `goldens` name that stand elsewhere.
+    `goldens` are the documents outside the suite that the entries of its `goldens` name.
     """
     before = len(mistakes.problems)
     if isinstance(document.value, dict) and not {"scenarios", "goldens"} & document.value.keys():
@@ -139,7 +139,7 @@ def _quarantines(document: Document, file: SuiteFile) -> Sequence[Quarantine]:
 
 
 def name_of(path: str) -> str:
-    """The name of a suite that does not give itself one: that of its file.
+    """The name of a suite that does not set one: that of its file.
 
     >>> name_of("evals/scheduling.yaml"), name_of("evals/refunds.suite.yml"), name_of("evals/v1.2.yaml")
     ('scheduling', 'refunds', 'v1.2')
@@ -152,7 +152,7 @@ def name_of(path: str) -> str:
 
 
 def _parse_what_can_be(document: Document, mistakes: Diagnostics) -> None:
-    """Assertions of a file that has other mistakes, so that a person hears of all of them at once."""
+    """Parses the assertions of a file that has other mistakes, so that all are reported at once."""
     value = document.value if isinstance(document.value, dict) else {}
     defaults = value.get("defaults")
     if isinstance(defaults, dict) and isinstance(defaults.get("assertions"), list):

@@ -1,4 +1,4 @@
-"""What the gate makes of a run: the `policy` of a project or suite, parsed."""
+"""Models of the `policy` of a project or suite, and their merging into an effective policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 
 
 def one_as_list(value: Any) -> Any:
-    """A single text as the list of it."""
+    """A single text as a list."""
     return [value] if isinstance(value, str) else value
 
 
@@ -28,9 +28,9 @@ class IncreaseLimit(Closed):
 class RegressionPolicy(Closed):
     """When a difference from the baseline counts as a change.
 
-    `threshold` is the least move of a score, `alpha` the largest p-value that counts as evidence where both
-    sides have several trials. `require_evidence` makes single trials inconclusive. `correction` holds the
-    p-values of many scenarios to alpha together; `pair_by` says that trials of one number belong together.
+    `threshold` is the smallest move of a score, `alpha` the largest p-value that counts as evidence if both
+    sides have several trials. `require_evidence` makes single trials inconclusive. `correction` limits the
+    false alarms of many scenarios to alpha together; `pair_by` pairs trials that have the same number.
     """
 
     threshold: Share = 0.05
@@ -44,11 +44,11 @@ class RegressionPolicy(Closed):
 
 
 class FreshnessPolicy(Closed):
-    """Which recordings are evidence of what is judged.
+    """Which traces are evidence of what is judged.
 
-    `require: head` asks for recordings of the commit that is judged, `watch` for those made by the files that
-    match (globs from the working folder) as they are now, `max_age` for those of the last hours (`12h`), days
-    (`7d`) or weeks (`2w`).
+    `require: head` demands traces of the commit that is judged, `watch` traces made by the matching files
+    (globs from the working folder) as they are now, `max_age` traces of the last hours (`12h`), days (`7d`)
+    or weeks (`2w`).
     """
 
     require: Literal["head", "any"] = "any"
@@ -59,14 +59,14 @@ class FreshnessPolicy(Closed):
 
     @property
     def longest(self) -> timedelta:
-        """`max_age` as a span of time, without end where it is not given."""
+        """`max_age` as a time span, unlimited if it is not given."""
         if self.max_age is None:
             return timedelta.max
         return int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
 
 
 class Policy(Closed):
-    """The policy of one suite, with what it does not say taken from the project and then the defaults.
+    """The policy of one suite; keys it does not give come from the project, then from the defaults.
 
     More critical issues in its goldens than `critical_issue_threshold` are a hard fail.
     """
@@ -82,8 +82,8 @@ class Policy(Closed):
 def effective(entry: Closed, project: Closed, fail_on: list[FailOn] | None) -> Policy:
     """The policy of one suite.
 
-    `fail_on` of a flag wins over the project, which wins over the suite; everything else the suite says wins
-    over the project.
+    `fail_on` of a flag wins over the project's, which wins over the suite's; any other key of the suite wins
+    over the project's.
     """
     said, shared = entry.model_dump(exclude_unset=True), project.model_dump(exclude_unset=True)
     merged = {**shared, **said}

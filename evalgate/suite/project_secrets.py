@@ -1,4 +1,4 @@
-"""The `redact` of a project: what it hides beside the secrets that are known everywhere."""
+"""Parses `redact` of a project: what is redacted in addition to the secrets known everywhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HINT = "hide what you mean by a narrower pattern"
 
 
 class RedactPattern(Closed):
-    """One pattern; where it finds something, `[redacted: <name>]` stands instead."""
+    """One pattern; what it matches is replaced by `[redacted: <name>]`."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9 _-]{0,38}[A-Za-z0-9])?$")]
     regex: Annotated[str, Field(min_length=1, max_length=MAX_LENGTH)]
@@ -37,14 +37,14 @@ FieldName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S(?:.
 
 
 class RedactEntry(Closed):
-    """Texts that the patterns find and values under the names of `fields` leave nowhere."""
+    """Texts that the patterns match, and values under the names in `fields`, are redacted everywhere."""
 
     patterns: Annotated[list[RedactPattern], Field(max_length=MAX_PATTERNS)] = Field(default_factory=list)
     fields: Annotated[list[FieldName], Field(max_length=MAX_FIELDS)] = Field(default_factory=list)
 
 
 def own_secrets(document: Document, mistakes: Diagnostics) -> ProjectSecrets | None:
-    """What a project file asks to be hidden, or None with the mistakes kept."""
+    """What a project file asks to be redacted; None if it has mistakes, which are added."""
     flaws: list[FieldProblem] = []
     found = _read(document.value[REDACT], flaws)
     for flaw in flaws:
@@ -92,7 +92,7 @@ def _compiled(source: str, path: Path, flaws: list[FieldProblem]) -> Pattern | N
 
 
 def _flawed_fields(fields: Sequence[str]) -> Iterator[FieldProblem]:
-    """Names that traces and reports are made of would take these apart."""
+    """Refuses names of fields that traces and reports consist of: redacting those would destroy them."""
     ours = {name.casefold() for name in own_names()} if fields else ()
     for index, name in enumerate(fields):
         if name.casefold() in ours:

@@ -1,4 +1,4 @@
-"""The quarantines of a suite, with their places."""
+"""Builds the quarantines of a suite, with their locations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:
-    """Those of one suite, as written."""
+    """The quarantines of one suite, in file order."""
     return [
         Quarantine(
             scenario=entry.scenario,

@@ -1,4 +1,4 @@
-"""The scenarios of one suite: each entry crossed with every variant, its assertions compiled."""
+"""Builds the scenarios of one suite: each entry in every variant, with compiled assertions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 DEFAULT_THRESHOLD = 0.8
 MAX_CHECKS = 5_000_000
-"""Assertions of all scenarios together, those they share counted for each."""
+"""Assertions of all scenarios together; shared ones count for each scenario."""
 
 
 class Scenarios:
-    """Puts the scenarios of one suite together; `warnings` is what `validate` says besides mistakes."""
+    """Builds the scenarios of one suite; `warnings` are what `validate` reports besides mistakes."""
 
     def __init__(self, document: Document, file: SuiteFile, shared: Defaults, mistakes: Diagnostics) -> None:
         self._document, self._file, self._shared, self._mistakes = document, file, shared, mistakes
@@ -38,7 +38,7 @@ class Scenarios:
         self.warnings: list[Problem] = []
 
     def built(self, common: list[Assertion]) -> list[Scenario]:
-        """Every scenario, `common` before its own assertions. Raises OverLimit."""
+        """Builds every scenario, `common` before the assertions of its entry. Raises OverLimit."""
         self._bound()
         self._note_variants(self.variants)
         found: list[Scenario] = []
@@ -57,7 +57,7 @@ class Scenarios:
         return found
 
     def _bound(self) -> None:
-        """Before anything is crossed: a small file can name very many."""
+        """Checks the number of scenarios before any is built: a small file can name very many."""
         shared = max(1, len(self.variants))
         entries = self._file.scenarios
         count = sum(shared if each.variants is None else max(1, len(each.variants)) for each in entries)
@@ -86,7 +86,7 @@ class Scenarios:
         return crossed
 
     def _plain(self, entry: ScenarioEntry, path: Path) -> Scenario:
-        """The scenario but for its assertions."""
+        """The scenario without its assertions."""
         demanded = entry.trials.min_pass_k
         if demanded and demanded.k > demanded.of:
             self._flaw((*path, "trials", "min_pass_k"), f"{demanded.k} of {demanded.of} trials can't pass")
@@ -110,7 +110,7 @@ class Scenarios:
         return next((value for value in nearest if value is not None), DEFAULT_THRESHOLD)
 
     def _refuse_dimensions(self, own: Sequence[Assertion]) -> None:
-        """A dimension is a golden's; of defaults only goldens take it."""
+        """Only goldens have dimensions; in defaults a dimension applies to goldens only."""
         for each in own:
             if each.dimension is not None:
                 message = f"`{each.name}` is assigned to `{each.dimension}`, and this is no golden"
@@ -124,7 +124,7 @@ class Scenarios:
             self._flaw(path, f"the weights of scenario `{entry.id}` sum to 0")
 
     def _note_variants(self, variants: Sequence[Variant]) -> None:
-        """A variant whose tool or action no check takes is told: it would compare nothing."""
+        """Notes variants with a tool or action; one that no check uses is reported: it compares nothing."""
         self._unused |= {id(each): each for each in variants if each.tool or each.action}
 
     def _refuse_doubles(self) -> None:

@@ -1,4 +1,4 @@
-"""The calls that a scenario's scheduling checks look at, written into the checks that leave them open."""
+"""The calls that a scenario's scheduling checks look at, filled into the checks that leave them open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AROUND = ("not", "when", "then", "all_of", "any_of", "at_least", "of")
 
 
 class ScheduledTool(NamedTuple):
-    """Calls of the tool that the scenario expects, or of a variant's `tool` in its place; of one `action`."""
+    """Calls of the tool that the scenario expects, or of a variant's `tool` instead, with one `action`."""
 
     expected: str | None = None
     tool: str | None = None
@@ -19,30 +19,30 @@ class ScheduledTool(NamedTuple):
 
     @property
     def is_varied(self) -> bool:
-        """True where a variant decides."""
+        """True if a variant decides."""
         return self.tool is not None or self.action is not None
 
     @property
     def name(self) -> str | None:
-        """The tool whose calls are meant, None where nothing names one."""
+        """The tool whose calls are meant, None if nothing names one."""
         return self.expected if self.tool is None else self.tool
 
     def demand(self, min_calls: int | None) -> dict[str, Any]:
-        """The scenario's own demand on these calls, as the assertion that means the same."""
+        """The scenario's demand on these calls, as an assertion."""
         raw: dict[str, Any] = {"type": DEMAND, DEMAND: None if self.expected is None else self.name}
         if self.expected is None and self.tool is not None:
             raw["tool"] = self.tool
         if self.action is not None:
             raw["action"] = self.action
         if min_calls or (min_calls is not None and self.expected is not None):
-            raw["min_calls"] = min_calls  # a negative scenario may say 0, which it means anyway
+            raw["min_calls"] = min_calls  # a scenario that expects no call may give 0, which changes nothing
         return raw
 
     def written_into(self, raw: Any) -> Any:
-        """An assertion about these calls; the very same object where it is about something else.
+        """Fills these calls into an assertion about them; returns the same object for any other assertion.
 
-        It is about them if it is a scheduling check, alone or in a group, that names no tool or the expected
-        one. Without a variant only timing checks leave their tool open.
+        An assertion is about them if it is a scheduling check, by itself or in a group, that names no tool or
+        the expected one. Without a variant only timing checks leave their tool open.
         """
         if not isinstance(raw, dict):
             return raw

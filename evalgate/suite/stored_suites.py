@@ -1,4 +1,4 @@
-"""Suites as a baseline keeps them, made ready to run again: the rules of an earlier day."""
+"""Parses the suites that a baseline stores, so that traces can be judged by its rules again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_VALUES = 5_000_000
 
 
 class StoredSuites(NamedTuple):
-    """What could be made ready, and the suites, by name or path, that this version can't read."""
+    """The suites that could be parsed, and those, by name or path, that this version can't read."""
 
     configuration: Configuration
     unread: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class StoredSuites(NamedTuple):
 
 @dataclass(slots=True)
 class StoredDocument:
-    """A file's content without its text: every place is the file as a whole."""
+    """A file's content without its text: every location is the file as a whole."""
 
     file: str
     value: Any
@@ -44,7 +44,7 @@ class StoredDocument:
 
 
 def stored_suites(kept: Any) -> StoredSuites | None:
-    """The suites of a baseline; None for what is no such document, or one too large or deep to be ours."""
+    """The suites of a baseline; None for another kind of document, or one larger than EvalGate writes."""
     if not isinstance(kept, dict) or kept.get("schema") != SUITES_SCHEMA or not _is_bounded(kept):
         return None
     written, entries = kept.get("project"), kept.get("suites")

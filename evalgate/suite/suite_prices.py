@@ -1,4 +1,4 @@
-"""The `prices` of a suite and its project: what models cost that no price list knows, or otherwise."""
+"""The `prices` of a suite and its project, which add to the built-in price list and override it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SuitePrices:
-    """Prices by model, the nearest first; None says that a model's price is to stay unknown."""
+    """Prices by model, the nearest first; None means that a model's price stays unknown."""
 
     entries: Sequence[tuple[str, Rates | None]] = ()
 
     def find(self, model: str) -> tuple[bool, Rates | None]:
-        """Whether an entry speaks of the model, and what it says."""
+        """Whether an entry matches the model, and its rates."""
         found = next((entry for entry in self.entries if matches_id(entry[0], model)), None)
         return (False, None) if found is None else (True, found[1])
 
@@ -35,12 +35,12 @@ class SuitePrices:
 
 
 def own_prices(*tables: Mapping[str, PriceEntry | None]) -> SuitePrices:
-    """The prices of several files; the first that names a model wins."""
+    """Merges the prices of several files; the first that names a model wins."""
     return SuitePrices([(model, _rates(entry)) for table in tables for model, entry in table.items()])
 
 
 def _rates(entry: PriceEntry | None) -> Rates | None:
-    """Cached tokens cost what others cost unless the entry says otherwise."""
+    """Cached tokens cost the same as others unless the entry sets a price."""
     if entry is None:
         return None
     given: Any = (entry.cache_read, entry.cache_write)

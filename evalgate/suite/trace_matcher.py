@@ -1,4 +1,4 @@
-"""From what a suite says about traces to what decides whether a trace fits."""
+"""Compiles the `match` entries of a suite into criteria for traces."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class TraceMatcher:
-    """Compiles the expressions and patterns of one file; mistakes are kept with their place."""
+    """Compiles the expressions and patterns of one file; adds mistakes with their location."""
 
     def __init__(self, document: Document, mistakes: Diagnostics) -> None:
         self._document, self._mistakes = document, mistakes
 
     def of_scenario(self, entry: ScenarioEntry | GoldenEntry, path: Path) -> Match:
-        """Without `match` the trace's id decides; a glob id names its scenarios by it in any case."""
+        """Without `match` the trace's id decides; a glob id always selects its scenarios by id."""
         match = entry.match
         if match is None or match == MatchEntry.unsaid():
             return Match(entry.id)
@@ -47,7 +47,7 @@ class TraceMatcher:
         ]
 
     def query(self, expression: str, path: Path) -> Query | None:
-        """A compiled expression, None with its mistake kept."""
+        """A compiled expression; None if it has a mistake, which is added."""
         try:
             return compile_query(expression, str(path[-1]))
         except FieldProblemError as error:

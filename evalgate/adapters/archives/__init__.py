@@ -1,4 +1,4 @@
-"""Zip archives that runs write and read: baselines, reports, shards.
+"""Writes and reads the zip archives of runs: baselines, reports, shards.
 
-Entry points: `BaselineZips`, `ReportZips`, `Shards`, `SafeZip`.
+Entry points: `BaselineZips`, `ReportZips`, `ShardReader`, `ShardWriter`.
 """

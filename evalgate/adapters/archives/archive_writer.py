@@ -1,4 +1,4 @@
-"""The archive of a baseline, member by member: same parts, same bytes."""
+"""Writes `baseline.zip` member by member; deterministic: same parts, same bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
-    """Writes the archive; how many traces had to be left out."""
+    """Writes the archive; returns how many traces had to be left out."""
     import zipfile
 
     spool = parts.traces if isinstance(parts.traces, BaselineTraceSpool) else None
@@ -44,7 +44,7 @@ def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
 
 
 def _standings(results: zipfile.ZipInfo, parts: BaselineParts) -> bytes | None:
-    """What a comparison reads, bound to the results beside it."""
+    """The summary that a comparison reads, with size and CRC of the results that it belongs to."""
     if parts.standings is None:
         return None
     return dump_standings(parts.standings, {"bytes": results.file_size, "crc32": results.CRC})
@@ -53,7 +53,7 @@ def _standings(results: zipfile.ZipInfo, parts: BaselineParts) -> bytes | None:
 def _write_traces(
     archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, limits: ZipLimits
 ) -> tuple[int, int]:
-    """How many traces fit, and how many did not; a line may turn out not to shrink at all."""
+    """Returns how many traces were kept and left out. A line may not compress at all."""
     if spool is None:
         return 0, 0
     kept, unpacked, full = 0, 0, False

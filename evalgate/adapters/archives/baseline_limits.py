@@ -1,4 +1,4 @@
-"""What a baseline consists of, and how large it may be."""
+"""Member names and size limits of `baseline.zip`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TRACES = "traces.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ZipLimits:
-    """Bytes of a baseline. `slack` is room for what deflate holds back and for the archive's directory."""
+    """Limits in bytes. `slack` is reserved for deflate's buffer and the archive's directory."""
 
     packed: int = 64 * 1024 * 1024
     unpacked: int = 256 * 1024 * 1024

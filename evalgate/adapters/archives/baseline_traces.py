@@ -1,4 +1,4 @@
-"""Traces on their way into a baseline: on disk, redacted, no more than one can hold."""
+"""Spools redacted traces in a temporary file until the baseline is written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class BaselineTraceSpool:
-    """Traces of the run on disk, redacted, one a line; more than a baseline can hold is only counted."""
+    """Redacted traces in a temporary file, one per line; those beyond a baseline's limit are only counted."""
 
     def __init__(self, limits: ZipLimits) -> None:
-        import tempfile  # a run that leaves no baseline does not pay for it
+        import tempfile  # slow to import, so only for runs that write a baseline
 
         self._limits = limits
         try:
@@ -35,16 +35,16 @@ class BaselineTraceSpool:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is kept."""
+        """Whether the limit is reached."""
         return self.left_out > 0
 
     def add(self, trace: Trace) -> None:
-        """Keeps one trace; one that two suites read is kept once."""
+        """Adds a trace; a trace that two suites read is added once."""
         if self._is_new(trace.source):
             self._keep(line_of(trace))
 
     def take(self, source: TraceLocation, line: bytes | None) -> None:
-        """Keeps a line that was made elsewhere; None counts a trace for which there is no room."""
+        """Adds a line encoded elsewhere; None counts a trace that did not fit."""
         if self._is_new(source):
             self._keep(line if line is None else without_hidden(line))
 
@@ -56,7 +56,7 @@ class BaselineTraceSpool:
 
     def _keep(self, line: bytes | None) -> None:
         if line is None or self.left_out or self._size + len(line) > self._limits.unpacked:
-            self.left_out += 1  # and all after it: what is left out is left out from the end
+            self.left_out += 1  # and all later ones: only the end is left out
             return
         self._size += len(line)
         try:
@@ -65,20 +65,20 @@ class BaselineTraceSpool:
             raise no_room(error) from None
 
     def lines(self) -> Iterator[bytes]:
-        """What was kept, in order."""
+        """The lines that were added, in order."""
         self._file.seek(0)
         yield from self._file
 
     def close(self) -> None:
-        """Drops what was kept."""
+        """Deletes the temporary file."""
         self._file.close()
 
 
 def line_of(trace: Trace) -> bytes:
-    """The line of a trace in a baseline: redacted."""
+    """Encodes a trace as a line of a baseline, redacted."""
     document = redact_value(to_document(trace))
     if is_tight():
-        from evalgate.measures.values.json_stream import in_parts  # seldom needed
+        from evalgate.measures.values.json_stream import in_parts  # rarely needed
 
         return in_parts(document) + b"\n"
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,4 +1,4 @@
-"""`baseline.zip`: what a run leaves for later runs to be compared with."""
+"""Reads and writes `baseline.zip`: what a run leaves so that later runs can be compared with it."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ HOW_TO_FINISH = "name the --output-dir of a finished `evalgate run`"
 
 
 class BaselineZips:
-    """Reads and writes baselines; see ports.BaselineFiles."""
+    """Reads and writes baselines; implements `BaselineFiles`."""
 
     def __init__(self, files: Files, limits: ZipLimits = LIMITS) -> None:
         self._files = files
         self._limits = limits
 
     def spool(self) -> TraceSpool:
-        """A place for the traces of a baseline that is being made."""
+        """A spool for the traces of a baseline that is being written."""
         from evalgate.adapters.archives.baseline_traces import (
-            BaselineTraceSpool,  # a run that leaves no baseline does without
+            BaselineTraceSpool,  # only for runs that write a baseline
         )
 
         return BaselineTraceSpool(self._limits)
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
-        """A `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port for `whole`."""
+        """Reads a `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port."""
         content = self._content(path)
         with _told(path):
             archive = self._opened(content)
@@ -63,7 +63,7 @@ class BaselineZips:
         return baseline
 
     def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
-        """As much of one as a comparison needs, see the port."""
+        """Reads as much of a baseline as a comparison needs; see the port."""
         content = self._content(path)
         with _told(path):
             archive = self._opened(content)
@@ -77,7 +77,7 @@ class BaselineZips:
         return baseline
 
     def traces(self, path: str) -> Iterator[bytes]:
-        """Lines of the traces that a `baseline.zip` keeps, see the port."""
+        """Yields the lines of a baseline's traces; see the port."""
         content = self._content(path)
         with _told(path):
             archive = self._opened(content)
@@ -85,7 +85,7 @@ class BaselineZips:
                 yield from archive.lines(TRACES)
 
     def suites(self, path: str) -> bytes | None:
-        """The suites that a `baseline.zip` keeps, see the port."""
+        """The suites that a `baseline.zip` holds; see the port."""
         content = self._content(path)
         with _told(path):
             archive = self._opened(content)
@@ -97,16 +97,16 @@ class BaselineZips:
         return self._files.read(path, self._limits.packed, what="baseline")
 
     def _opened(self, content: bytes) -> SafeZip | None:
-        """The archive, None for a file that is none."""
+        """The archive, None if the file is no zip."""
         if content[:2] != b"PK":
             return None
         archive = SafeZip(content, self._limits.unpacked)
-        if archive.names() == [NESTED]:  # an upload step that zipped our zip
+        if archive.names() == [NESTED]:  # an upload step zipped the zip again
             archive = SafeZip(archive.read(NESTED), self._limits.unpacked)
         return archive
 
     def create(self, folder: str, path: str) -> Sequence[Problem]:
-        """Makes a baseline from the folder a run left; what it lacks is warned about."""
+        """Builds a baseline from the output folder of a run; returns warnings about missing parts."""
         made, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
         finished = self.load(results).results if self._files.expand(results, ".") else None
         if self._files.expand(made, ".") and finished in (None, self.load(made).results):
@@ -132,14 +132,14 @@ class BaselineZips:
         return [lack, *said]
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
-        """Writes the archive: same parts, same bytes. What had to be left out is warned about."""
+        """Writes the archive, deterministically; returns a warning about traces that were left out."""
         from evalgate.adapters.archives.archive_writer import write_archive
 
         try:
             draft = Path(path).with_name(f".{Path(path).name}.part")
             draft.unlink(missing_ok=True)
             left_out = write_archive(draft, parts, self._limits)
-            draft.replace(path)  # what stood there goes, also where it is a link to elsewhere
+            draft.replace(path)  # replaces an existing file or link
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
         if not left_out:
@@ -150,7 +150,7 @@ class BaselineZips:
 
 @contextmanager
 def _told(path: str) -> Iterator[None]:
-    """What is wrong with the content of a baseline, told with its path."""
+    """Names the baseline's path in errors about its content."""
     try:
         yield
     except ZipRefusedError as error:
@@ -167,7 +167,7 @@ def _unfinished(path: str) -> SettingError:
 
 
 def _run_in(archive: SafeZip, *, whole: bool) -> BaselineRun:
-    """The run in an archive, out of its standings where there are any and they say enough."""
+    """The run in an archive, from its standings if it has them and they are enough."""
     size, crc = archive.identity(RESULTS)
     if whole or STANDINGS_FILE not in archive.names():
         return _run_of(archive.read(RESULTS), whole=whole)
@@ -181,7 +181,7 @@ def _run_in(archive: SafeZip, *, whole: bool) -> BaselineRun:
 
 
 def _run_of(results: bytes, *, whole: bool) -> BaselineRun:
-    """The run in a `results.json`; its document is let go where nobody asks for it."""
+    """The run in a `results.json`; its document is dropped unless `whole`."""
     from evalgate.reporting.results.standings import earlier_of
 
     run = earlier_of(load_results(results, whole=False), _fingerprint(len(results), crc32(results)))
@@ -204,7 +204,7 @@ def _manifest(content: bytes) -> dict[str, Any]:
         raise SettingError(f"its manifest.json is larger than {MAX_MANIFEST:,} bytes")
     try:
         manifest = orjson.loads(content)
-        orjson.dumps(manifest)  # can't be done with what is nested too deep to be shown
+        orjson.dumps(manifest)  # fails for a manifest that is nested too deep to print
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         raise SettingError("its manifest.json is no JSON") from None
     if not isinstance(manifest, dict) or manifest.get("schema") != BASELINE_SCHEMA:

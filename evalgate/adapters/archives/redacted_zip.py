@@ -1,4 +1,4 @@
-"""An archive that the judge left, without the values that only this process knows to be secrets."""
+"""Redacts the judge's archive: only this process, not the judge, knows the secret values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 LARGEST = 80_000_000
 MAX_UNPACKED = 300_000_000
-"""Bytes, somewhat more than a baseline may have."""
+"""Bytes, somewhat more than the limit of a baseline."""
 
 
 def without_secrets(handle: int) -> int:
-    """The same open file where nothing has to go, else another; raises JudgeCrashed for no archive."""
+    """The same open file if it holds no secret, otherwise a redacted copy; JudgeCrashed if it is no zip."""
     with os.fdopen(os.dup(handle), "rb") as stream:
         content = stream.read(LARGEST + 1)
     os.lseek(handle, 0, os.SEEK_SET)
@@ -37,7 +37,7 @@ def without_secrets(handle: int) -> int:
 
 
 def _lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
-    """Of each line of each member its member, itself, and what may leave of it."""
+    """Yields for each line of each member: the member's name, the line, and the redacted line."""
     archive = SafeZip(content, MAX_UNPACKED)
     for name in filter(None, archive.names()):
         for line in archive.lines(name):
@@ -45,7 +45,7 @@ def _lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _written_anew(content: bytes) -> int:
-    """The archive without secrets, and without standings: they belong to results that are others now."""
+    """Copies the archive without secrets, and without standings, which no longer match the results."""
     import tempfile
     import zipfile
     from itertools import groupby

@@ -1,4 +1,4 @@
-"""The zip in which a report travels from the run that may not comment to the one that may."""
+"""Packs a report into a zip, for a run that may not comment, and unpacks it in one that may."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ReportZips:
-    """Implements `ReportFiles`; zips are written into `folder`."""
+    """Implements `ReportFiles`; writes zips into `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def pack(self, results: bytes) -> str:
-        """Writes the zip: one member, the same results always the same bytes."""
+        """Writes a zip with one member, deterministically; returns its path."""
         path = self._folder / "report.zip"
         entry = zipfile.ZipInfo(MEMBER, _EPOCH)
         entry.compress_type = zipfile.ZIP_DEFLATED
@@ -32,7 +32,7 @@ class ReportZips:
         return str(path)
 
     def unpack(self, path: str) -> bytes:
-        """The one results document in it. Whatever else it holds is not looked at, nothing is extracted."""
+        """The results document in a zip. Other members are ignored, nothing is extracted to disk."""
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_PACKED + 1)
         if len(content) > LARGEST_PACKED:

@@ -1,4 +1,4 @@
-"""`shard.zip`: what one shard of a run leaves, and what `merge` reads back as a stranger's."""
+"""Writes `shard.zip`, the results of one shard of a run, and reads it as untrusted input for `merge`."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ShardWriter:
-    """A shard that is being written, kept out of memory; see ports.shards.ShardDraft."""
+    """Writes a shard through temporary files; implements `ShardDraft`."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._found: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the shard is done)
+        self._found: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open until the shard is written)
         self._lines: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
 
     def add(self, found: bytes, lines: Sequence[bytes]) -> None:
-        """One batch, and its traces for a baseline."""
+        """Adds one batch, and its traces for a baseline."""
         self._found.write(found)
         self._lines.writelines(lines)
 
     def finish(self, head: ShardHead) -> None:
-        """Writes the shard whole."""
+        """Writes the shard, atomically."""
         draft = Path(self._path).with_name(f".{NAME}.part")
         try:
             draft.unlink(missing_ok=True)
@@ -57,7 +57,7 @@ class ShardWriter:
             ) from None
 
     def close(self) -> None:
-        """Drops what was not finished."""
+        """Deletes the temporary files."""
         self._found.close()
         self._lines.close()
 
@@ -69,7 +69,7 @@ class ShardReader:
         self._files = files
 
     def open(self, patterns: Sequence[str]) -> Sequence[Read]:
-        """The shards that files, folders or globs name; raises SettingError where one names none."""
+        """Opens the shards that files, folders or globs name; raises SettingError for one that finds none."""
         found: dict[str, FoundFile] = {}
         for pattern in patterns:
             matches = [each for each in self._files.expand(pattern, ".") if each.path.endswith(".zip")]
@@ -92,18 +92,18 @@ class ShardReader:
 
 
 class Read:
-    """A shard that was found; see ports.shards.OpenShard."""
+    """A shard read from a zip; implements `OpenShard`."""
 
     def __init__(self, path: str, archive: SafeZip, head: ShardHead) -> None:
         self.path, self.head = path, head
         self._archive = archive
 
     def found(self) -> Iterator[bytes]:
-        """What was found in its batches, a line each."""
+        """Yields one line per batch."""
         return self._of(FOUND)
 
     def lines(self) -> Iterator[bytes]:
-        """The traces that it keeps for a baseline."""
+        """Yields the traces for a baseline, one per line."""
         return self._of(TRACES)
 
     def _of(self, name: str) -> Iterator[bytes]:
@@ -114,7 +114,7 @@ class Read:
 
 
 def damaged(path: str, reason: str) -> SettingError:
-    """What is said of a file that is no shard of ours."""
+    """The error for an invalid shard."""
     return SettingError(Problem(f"this is no shard that can be merged: {reason}", Location(path)))
 
 

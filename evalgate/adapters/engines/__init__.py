@@ -1,1 +1,1 @@
-"""Where batches of traces are judged: processes of this machine, or workers of a Dask cluster."""
+"""Engines that judge batches of traces: `InProcessEngine`, `ProcessPool`, `DaskCluster`."""

@@ -1,4 +1,4 @@
-"""How many processes are worth having here."""
+"""Counts the CPU cores that this process may use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def usable_cores(quota: Path = QUOTA) -> int:
-    """Cores that this process may use: as the system says, and no more than a container's share of them."""
+    """Cores available to this process, at most the container's quota."""
     try:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
@@ -18,9 +18,9 @@ def usable_cores(quota: Path = QUOTA) -> int:
 
 
 def _share(quota: Path) -> int | None:
-    """Cores' worth of time that a container may use, at least one; None without such a bound."""
+    """The container's CPU quota in cores, at least one; None without a quota."""
     try:
         allowed, period = quota.read_text().split()
         return max(1, int(allowed) // int(period))
-    except (OSError, ValueError):  # no container, or no bound ("max")
+    except (OSError, ValueError):  # no container, or no quota ("max")
         return None

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster: one that is there already, or processes that are started here as one."""
+"""Judges batches on a Dask cluster: an existing one, or a local one that is started."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 HOW = "install evalgate-action[dask] here, and the same version on its workers"
 PRICES = "genai-prices"
 RETRIES = 2
-"""Times that a batch is judged again whose worker was lost, by the cluster itself."""
+"""How often the cluster retries a batch after its worker was lost."""
 PATIENCE = "10s"
 _judges: dict[str, Callable[[Any], bytes]] = {}
 
 
 class Cluster:
-    """A Dask cluster by way of `concurrent.futures`; see ports.engines.Engine.
+    """A Dask cluster, used through `concurrent.futures`; implements `Engine`.
 
-    What does the work is sent once to each worker, and made anew by the cluster where a worker is lost.
-    `plugins` are modules of this machine that own evaluators come from: they are sent too.
+    The judge is sent once to each worker; if a worker is lost, the cluster recreates it. `plugins` are local
+    modules with plugin evaluators, which are sent too.
     """
 
     def __init__(self, scheduler: str | None, jobs: int | None, plugins: Sequence[str] = ()) -> None:
@@ -40,7 +40,7 @@ class Cluster:
         self.workers = jobs or 1
 
     def begin(self, work: Callable[[Any], bytes]) -> None:
-        """Joins the cluster, or starts one; raises SettingError where there is none."""
+        """Connects to the cluster or starts one; raises SettingError if that fails."""
         try:
             import cloudpickle
             import distributed
@@ -53,16 +53,16 @@ class Cluster:
             cloudpickle.register_pickle_by_value(import_module(name))
         content = cloudpickle.dumps(work)
         key = hashlib.sha256(content).hexdigest()
-        # A task and no scattered data: the cluster can make it again wherever it was lost.
+        # A task instead of scattered data: the cluster can recreate it wherever it was lost.
         self._judge = self._client.submit(_kept, content, key=f"evalgate-judge-{key}", pure=False)
         self._executor = self._client.get_executor(pure=False, retries=RETRIES)
 
     def submit(self, task: Any) -> DaskFuture:
-        """Hands out one task."""
+        """Submits a task."""
         return DaskFuture(self._executor.submit(judge_there, self._judge, pickle.dumps(task)))
 
     def close(self) -> None:
-        """Leaves the cluster; one that was started here ends."""
+        """Disconnects from the cluster; stops a local one."""
         for each in (self._executor, self._client, self._cluster):
             if each is self._executor and each is not None:
                 each.shutdown(wait=False)
@@ -83,7 +83,7 @@ class Cluster:
             raise SettingError(Problem(message, None, "--scheduler tcp://host:8786")) from None
 
     def _check_versions(self) -> None:
-        """Another version would judge otherwise, or not at all."""
+        """Requires the same versions on all workers: another one could judge differently, or fail."""
         here = version_here()
         for worker, there in self._client.run(version_here).items():
             if there != here:
@@ -92,13 +92,13 @@ class Cluster:
 
 
 class DaskFuture:
-    """Work that was handed to a cluster."""
+    """A task submitted to a cluster; implements `PendingResult`."""
 
     def __init__(self, future: Any) -> None:
         self._future = future
 
     def result(self) -> bytes:
-        """What came back, waited for. Raises WorkerLostError where the cluster has given up."""
+        """Waits for the result. Raises WorkerLostError if the cluster gave up."""
         from distributed import KilledWorker
 
         try:
@@ -109,7 +109,7 @@ class DaskFuture:
 
 
 def version_here() -> str:
-    """What has to be the same everywhere."""
+    """The versions that must be equal on this machine and all workers."""
     python = ".".join(platform.python_version_tuple()[:2])
     return f"EvalGate {__version__} on Python {python}, {_prices()}"
 
@@ -122,14 +122,14 @@ def _prices() -> str:
 
 
 def judge_there(judge: bytes, task: bytes) -> bytes:
-    """What a worker does: the judge is made of its bytes once in each process."""
+    """Judges a task on a worker; the judge is unpickled once per process."""
     key = hashlib.sha256(judge).hexdigest()
     if key not in _judges:
         _judges.clear()
-        _judges[key] = pickle.loads(judge)  # noqa: S301  (the employer's own)
+        _judges[key] = pickle.loads(judge)  # noqa: S301  (from the parent process)
     return _judges[key](pickle.loads(task))  # noqa: S301  (the same)
 
 
 def _kept(content: bytes) -> bytes:
-    """The judge's bytes, where a worker has them."""
+    """Returns the judge's bytes, so that the cluster holds them as a task result."""
     return content

@@ -1,4 +1,4 @@
-"""No workers: each batch is judged by this process when its answer is asked for."""
+"""An engine without workers: this process judges each batch when its result is requested."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class InProcessEngine:
-    """The process itself; see ports.engines.Engine."""
+    """Judges in this process; implements `Engine`."""
 
     workers = 1
 
@@ -17,25 +17,25 @@ class InProcessEngine:
         self._work: Callable[[Any], bytes] = _nothing
 
     def begin(self, work: Callable[[Any], bytes]) -> None:
-        """Nothing has to be made ready."""
+        """Sets the function that judges a task."""
         self._work = work
 
     def submit(self, task: Any) -> Later:
-        """A task for later."""
+        """Returns a result that runs the task when it is requested."""
         return Later(self._work, task)
 
     def close(self) -> None:
-        """Nobody has to be sent home."""
+        """Does nothing: there are no workers."""
 
 
 class Later:
-    """Work that is done when its result is asked for."""
+    """A task that runs when its result is requested; implements `PendingResult`."""
 
     def __init__(self, work: Callable[[Any], bytes], task: Any) -> None:
         self._work, self._task = work, task
 
     def result(self) -> bytes:
-        """What it comes to."""
+        """Runs the task and returns its result."""
         return self._work(self._task)
 
 

@@ -1,4 +1,4 @@
-"""Messages through a pipe: their length, then their bytes."""
+"""Sends messages through a pipe: their length, then their bytes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 LENGTH = 8
 CHUNK = 1 << 17
-"""Bytes of a message that are taken in at once."""
+"""Bytes read at once."""
 
 
 def send(pipe: int, message: bytes) -> None:
-    """Writes one message, waiting for room."""
+    """Writes one message; blocks while the pipe is full."""
     rest = memoryview(len(message).to_bytes(LENGTH, "big") + message)
     while rest:
         rest = rest[os.write(pipe, rest) :]
 
 
 def receive(pipe: int) -> bytes | None:
-    """One message, waited for; None where the other side has gone."""
+    """Waits for one message; None if the other end is closed."""
     head = _exactly(pipe, LENGTH)
     return None if head is None else _exactly(pipe, int.from_bytes(head, "big"))
 
@@ -37,17 +37,17 @@ def _exactly(pipe: int, size: int) -> bytes | None:
 
 
 class Inbox:
-    """Messages of one pipe as they come, without waiting for any."""
+    """Reads the messages of one pipe without blocking."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._found = bytearray()
-        self._part = memoryview(bytearray(CHUNK))  # one for all: to be given a new one each time takes longer
+        self._part = memoryview(bytearray(CHUNK))  # reused: allocating one per read is slower
         self.is_closed = False
         os.set_blocking(pipe, False)
 
     def read(self) -> Iterator[bytes]:
-        """What is complete by now."""
+        """Yields the messages that are complete."""
         while not self.is_closed:
             try:
                 size = os.readv(self._pipe, [self._part])

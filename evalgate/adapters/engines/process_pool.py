@@ -1,4 +1,4 @@
-"""Workers on this machine: copies of this process, each with a pipe to it and one back."""
+"""Worker processes on this machine, forked, each with one pipe for tasks and one for answers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     Work = Callable[[Any], bytes]
 
 SMALL = 32_000
-"""Bytes of a task that a pipe holds in any case: such a one may wait in it while the worker is busy."""
+"""Bytes that always fit into a pipe: a smaller task may wait there while the worker is busy."""
 
 
 class ProcessPool:
-    """A few processes that share the work out among themselves; see ports.engines.Engine.
+    """Processes that share the work; implements `Engine`.
 
-    They are forked, so that nothing has to be loaded or sent to begin with. A worker that dies is replaced.
+    They are forked, so nothing has to be loaded or sent at the start. A worker that dies is replaced.
     """
 
     def __init__(self, workers: int) -> None:
@@ -38,23 +38,23 @@ class ProcessPool:
         self._alarm = _Alarm()
 
     def begin(self, work: Work) -> None:
-        """Gets workers ready to do it."""
+        """Starts the workers."""
         self._work = work
         self._alarm.set()
         gc.collect()
-        gc.freeze()  # what is here stays: a collector that touched it would copy it to every worker
+        gc.freeze()  # a garbage collection in a worker would otherwise copy this memory
         for _ in range(self.workers):
-            self._crew.append(self._hired())  # one by one: each closes the pipes of those before it
+            self._crew.append(self._hired())  # one by one: each closes the pipes of earlier ones
 
     def submit(self, task: Any) -> _Ticket:
-        """Hands out one task."""
+        """Submits a task."""
         ticket = _Ticket(self, pickle.dumps(task))
         self._waiting.append(ticket)
         self._hand_out()
         return ticket
 
     def close(self) -> None:
-        """Sends the workers home, whatever they are doing."""
+        """Kills the workers, also busy ones."""
         crew, self._crew = self._crew, []
         for worker in crew:
             worker.end()
@@ -62,7 +62,7 @@ class ProcessPool:
         gc.unfreeze()
 
     def wait_for(self, ticket: _Ticket) -> None:
-        """Takes in what workers say until the ticket has its answer."""
+        """Reads answers of workers until the ticket has its answer."""
         while not ticket.is_done:
             watched: list[Any] = [*self._crew, *self._alarm.ends[:1]]
             ready, _, _ = select.select(watched, [], [])
@@ -73,7 +73,7 @@ class ProcessPool:
             self._hand_out()
 
     def _hand_out(self) -> None:
-        """Gives every worker one task, and one to go on with where it can lie in its pipe."""
+        """Gives every worker one task, and a second one if it fits into the pipe."""
         for most in (1, 2):
             for worker in self._crew:
                 if not self._waiting:
@@ -89,7 +89,7 @@ class ProcessPool:
             how = worker.end()
             if worker.tickets:
                 worker.tickets.popleft().lost = how
-            self._waiting.extendleft(reversed(worker.tickets))  # what it had not begun
+            self._waiting.extendleft(reversed(worker.tickets))  # tasks it had not begun
             self._crew.append(self._hired())
 
     def _hired(self) -> _Worker:
@@ -105,9 +105,9 @@ class ProcessPool:
 
 
 class _Alarm:
-    """Hears an interrupt that Python lost: one that came while it ran a finaliser, which may raise nothing.
+    """Notices an interrupt that Python loses while it runs a finaliser, which can't raise.
 
-    Python's own handler still raises KeyboardInterrupt where it can. There is none outside the main thread.
+    Python's handler still raises KeyboardInterrupt where possible. Does nothing outside the main thread.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class _Alarm:
         self._before = -1
 
     def set(self) -> None:
-        """From now on what the system signals is written down as well."""
+        """Starts writing the numbers of signals to a pipe."""
         if threading.current_thread() is not threading.main_thread():
             return
         self.ends = os.pipe()
@@ -124,13 +124,12 @@ class _Alarm:
         self._before = signal.set_wakeup_fd(self.ends[1], warn_on_full_buffer=False)
 
     def look(self) -> None:
-        """Raises KeyboardInterrupt where one was written down."""
+        """Raises KeyboardInterrupt if an interrupt was written."""
         with suppress(BlockingIOError):
             if self.ends and signal.SIGINT in os.read(self.ends[0], 64):
                 raise KeyboardInterrupt
 
     def unset(self) -> None:
-        """As it was before."""
         if self.ends:
             signal.set_wakeup_fd(self._before)
             for end in self.ends:
@@ -139,8 +138,6 @@ class _Alarm:
 
 
 class _Ticket:
-    """Work that was handed out."""
-
     def __init__(self, crew: ProcessPool, task: bytes) -> None:
         self._crew = crew
         self.task = task
@@ -152,7 +149,7 @@ class _Ticket:
         return self.answer is not None or self.lost is not None
 
     def result(self) -> bytes:
-        """What came back, waited for. Raises WorkerLostError where nothing will."""
+        """Waits for the answer. Raises WorkerLostError if the worker died."""
         self._crew.wait_for(self)
         if self.answer is None:
             raise WorkerLostError(self.lost)
@@ -161,7 +158,7 @@ class _Ticket:
 
 
 class _Worker:
-    """One process as its employer sees it."""
+    """The parent's side of one worker process."""
 
     def __init__(self, pid: int, tasks: int, answers: int) -> None:
         self.pid, self.tasks, self.answers = pid, tasks, answers
@@ -173,11 +170,11 @@ class _Worker:
 
     def give(self, ticket: _Ticket) -> None:
         self.tickets.append(ticket)
-        with suppress(BrokenPipeError):  # it has died; its closed pipe will tell
+        with suppress(BrokenPipeError):  # it has died; its closed pipe will show
             send(self.tasks, ticket.task)
 
     def end(self) -> str:
-        """Ends the process if it has not ended; how it ended, in words."""
+        """Ends the process if it still runs; describes how it ended."""
         os.close(self.tasks)
         os.close(self.answers)
         with suppress(ProcessLookupError):
@@ -191,16 +188,16 @@ class _Worker:
 def _serve(
     work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], others: list[int]
 ) -> NoReturn:
-    """What a worker does until there is nothing more: its pipe closes when its employer goes."""
+    """The main loop of a worker; ends when the parent closes the pipe."""
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who sits at the terminal speaks to the employer
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
         for end in (tasks[1], answers[0], *others):
             os.close(end)
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
-        os.dup2(nowhere, 1)  # stdout is the result's
+        os.dup2(nowhere, 1)  # stdout is for the parent's result
         while work is not None and (task := receive(tasks[0])) is not None:
-            send(answers[1], work(pickle.loads(task)))  # noqa: S301  (our employer wrote it)
+            send(answers[1], work(pickle.loads(task)))  # noqa: S301  (written by the parent)
         os._exit(0)
     except BrokenPipeError:
         os._exit(0)

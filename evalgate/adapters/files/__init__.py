@@ -1,4 +1,4 @@
-"""Files of the workspace and of the output folder.
+"""Reads files of the workspace and writes those of the output folder.
 
 Entry points: `Workspace`, `OutputFolder`, `RemoteFiles`, `FileFingerprints`, `DiskSpool`.
 """

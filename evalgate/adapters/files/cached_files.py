@@ -1,4 +1,4 @@
-"""Files that were found once are not looked for again while a run goes on."""
+"""Caches found files during a run and measures how much of them has been read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CachedFiles:
-    """Other files, each pattern looked up once; see ports.Files. It knows how far the reading has come."""
+    """Wraps `Files` and expands each pattern only once; also knows how much has been read."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -21,14 +21,14 @@ class CachedFiles:
         self._here: tuple[str, BinaryIO] | None = None
 
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
-        """Regular files that match, as they were found first."""
+        """The matching regular files, as first found."""
         key = pattern, base
         if key not in self._found:
             self._found[key] = self._files.expand(pattern, base)
         return self._found[key]
 
     def open(self, file: FoundFile) -> BinaryIO:
-        """The file's bytes as a stream."""
+        """Opens the file as a byte stream."""
         if self._here is not None and self._here[0] != file.real:
             self._read += self._sizes.get(self._here[0], 0)
         stream = self._files.open(file)
@@ -36,7 +36,7 @@ class CachedFiles:
         return stream
 
     def share(self) -> float | None:
-        """How much of what was found has been read, None before anything was."""
+        """The fraction of the found bytes that has been read, None before the first read."""
         for found in self._found.values():
             for file in found:
                 if file.real not in self._sizes:
@@ -49,9 +49,9 @@ class CachedFiles:
         return min(1.0, (self._read + here) / whole)
 
     def size(self, file: FoundFile) -> int:
-        """Bytes of the file as it lies there."""
+        """The file's size on disk in bytes."""
         return self._files.size(file)
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
-        """A whole file."""
+        """Reads a whole file."""
         return self._files.read(path, limit, what=what)

@@ -1,4 +1,4 @@
-"""A place for what a run found: in memory while it is little, else in a file that nobody else can see."""
+"""A spool for what a run found: in memory while small, then in an unnamed temporary file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ BLOCK = 1 << 18
 
 
 class DiskSpool:
-    """See models.run.spool.Shelf. The file has no name and goes with the shelf.
+    """Implements `Spool`. The temporary file has no name and disappears with the spool.
 
-    Raises SettingError where the system has no room for it.
+    Raises SettingError if the disk is full.
     """
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
@@ -27,7 +27,7 @@ class DiskSpool:
             os.close(self._handle)
 
     def put(self, content: bytes) -> int:
-        """Keeps the bytes; where they begin."""
+        """Appends the bytes; returns their offset."""
         start = self._written + len(self._recent)
         self._recent += content
         if len(self._recent) > (self._in_memory if self._handle is None else BLOCK):
@@ -35,7 +35,7 @@ class DiskSpool:
         return start
 
     def get(self, start: int, size: int) -> bytes:
-        """So many bytes that were put there."""
+        """Reads `size` bytes from an offset."""
         if start >= self._written:
             start -= self._written
             return bytes(self._recent[start : start + size])
@@ -45,7 +45,7 @@ class DiskSpool:
 
     @staticmethod
     def _opened() -> int:
-        import tempfile  # few runs find so much
+        import tempfile  # rarely needed
 
         with tempfile.TemporaryFile() as file:
             return os.dup(file.fileno())

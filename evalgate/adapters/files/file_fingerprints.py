@@ -1,4 +1,4 @@
-"""The fingerprint of files: what made a recording, in one word that changes with any of them."""
+"""Computes a fingerprint of the files that produced a trace; it changes with any of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ HOW_TO_WATCH = "globs start from the working folder"
 
 
 class FileFingerprints:
-    """Implements `Fingerprints`: sha256 over sorted paths, from the working folder, and the sha256 of each.
+    """Implements `Fingerprints`: sha256 over sorted paths (from the working folder) and each file's sha256.
 
-    Names, contents and nothing else: no times, no modes, no git.
+    Only names and contents count: no times, no modes, no git.
     """
 
     def __init__(self, files: Files, max_bytes: int = MAX_BYTES) -> None:
@@ -29,7 +29,7 @@ class FileFingerprints:
         self._max_bytes = max_bytes
 
     def of(self, globs: Sequence[str]) -> str:
-        """The fingerprint of the files that match; raises InvalidInput, also where a glob finds none."""
+        """The fingerprint of the matching files; raises InvalidInput, also for a glob without a match."""
         self._left = self._max_bytes
         found: dict[str, FoundFile] = {}
         for pattern in globs:

@@ -1,4 +1,4 @@
-"""A project's approvals where the workspace is the project's own, or only to show what it proposes."""
+"""Reads a project's approvals from the workspace: a trusted one, or a pull request's only to show them."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 
 
 class LocalApprovals:
-    """Implements `ApprovalSource` with the file in the folder that `files` start from."""
+    """Implements `ApprovalSource` with the file in the base folder of `files`."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
 
     def read(self) -> ApprovalFile | None:
-        """The file, None where there is none; raises InvalidInput."""
+        """The file, None if it does not exist; raises InvalidInput."""
         if not self._files.expand(FILE, "."):
             return None
         return ApprovalFile(FILE, self._files.read(FILE, MOST_BYTES, what="the file of approvals"))
 
 
 class LocalApprovalsFile:
-    """The file in a folder of a shell, to be written anew: whole or not at all."""
+    """Replaces the approvals file in a shell's folder, atomically."""
 
     def __init__(self, folder: str) -> None:
         self._target = Path(folder) / FILE
 
     def replace(self, before: bytes | None, content: bytes) -> None:
-        """Writes it, unless it is not what was read `before` any more (None: there was none).
+        """Writes the file if its content is still `expected` (None: it did not exist).
 
-        Raises SettingError for that, and where the system refuses.
+        Raises SettingError if it changed, or if writing fails.
         """
         target = self._target.resolve()
         draft = target.with_name(f".{FILE}.part")

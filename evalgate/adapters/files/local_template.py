@@ -1,4 +1,4 @@
-"""A project's template where the workspace is the project's own."""
+"""Reads a project's template from a trusted workspace."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class LocalTemplate:
-    """Implements `TemplateSource` with one file of the workspace."""
+    """Implements `TemplateSource` with a file of the workspace."""
 
     def __init__(self, files: Files, path: str) -> None:
         self._files = files
         self._path = path
 
     def read(self) -> TemplateFile:
-        """The template; raises InvalidInput."""
+        """Reads the template; raises InvalidInput."""
         return TemplateFile.of(self._path, self._files.read(self._path, MOST_BYTES, what="the template"))

@@ -1,4 +1,4 @@
-"""The folder a run leaves its files in."""
+"""Writes a run's files: in its output folder, or at paths that the user named."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ BLOCK = 1 << 20
 
 
 class OutputFolder:
-    """Writes our files whole or not at all, and touches nobody else's.
+    """Writes EvalGate's files atomically and touches no other files.
 
-    `folder` starts from `cwd`. With `root` it must lie inside that, and no symbolic link is followed; what is
-    written belongs to who owns `root`.
+    `folder` is relative to `cwd`. With `root` it must lie inside that folder, no symbolic link is followed,
+    and written files get the owner of `root`.
     """
 
     def __init__(self, folder: str, cwd: str, root: str | None = None) -> None:
@@ -31,7 +31,7 @@ class OutputFolder:
             self._stay_inside(_absolute(Path(root)))
 
     def path(self, name: str) -> str:
-        """Where the file of that name lies; its folder is there."""
+        """The path of a file; creates its folder."""
         try:
             self._make()
         except OSError as error:
@@ -39,7 +39,7 @@ class OutputFolder:
         return str(self._folder / name)
 
     def write(self, name: str, content: Content) -> None:
-        """Writes one file; a reader sees the old content or the new, never half."""
+        """Writes one file; a reader sees the old content or the new, never a part."""
         target, draft = self._folder / name, self._folder / f".{name}.part"
         try:
             self._make()
@@ -54,7 +54,7 @@ class OutputFolder:
             raise self._refusal(name, error) from None
 
     def take(self, name: str, handle: int) -> None:
-        """Writes one file out of an open one, which is closed."""
+        """Copies an open file to a file of that name, and closes it."""
         target, draft = self._folder / name, self._folder / f".{name}.part"
         try:
             self._make()
@@ -68,7 +68,7 @@ class OutputFolder:
             raise self._refusal(name, error) from None
 
     def remove(self, name: str) -> None:
-        """Takes away one file of an earlier run, if it is there."""
+        """Deletes a file of an earlier run, if it exists."""
         try:
             (self._folder / name).unlink(missing_ok=True)
         except OSError as error:
@@ -82,7 +82,7 @@ class OutputFolder:
         if self._folder.is_dir():
             return
         self._folder.mkdir(parents=True)
-        # Results of a run are no source: a new folder of ours ignores itself.
+        # Results are not to be committed: a new output folder ignores itself.
         ignore = self._folder / ".gitignore"
         ignore.write_text("*\n", encoding="utf-8")
         _hand_over(self._folder, self._owner)
@@ -100,9 +100,9 @@ class OutputFolder:
 
 
 class NamedFile:
-    """One file at a place the user named, inside `root` and through no symbolic link.
+    """A file at a path the user named, inside `root` and through no symbolic link.
 
-    It belongs to who owns `root`, and so do the folders that are made for it.
+    The file and the folders created for it get the owner of `root`.
     """
 
     def __init__(self, path: str, root: str) -> None:
@@ -112,7 +112,7 @@ class NamedFile:
         self._root = _absolute(Path(root))
 
     def write(self, content: bytes) -> None:
-        """Writes the file whole. Raises RefusedPath, or SettingError where the system refuses."""
+        """Writes the file. Raises RefusedPath, or SettingError if writing fails."""
         steps = [self._target, *self._target.parents]
         inside = self._target.is_relative_to(self._root) and self._target != self._root
         try:
@@ -128,7 +128,7 @@ class NamedFile:
 
 
 class LineFile:
-    """A file that is written line by line, at a place a person named in a shell; whole or not at all."""
+    """A file written line by line and atomically, at a path named in a shell."""
 
     def __init__(self, path: str, cwd: str) -> None:
         self._shown = path
@@ -144,7 +144,7 @@ class LineFile:
         return self
 
     def write(self, line: bytes) -> None:
-        """Adds one line; raises SettingError where the system refuses."""
+        """Adds one line; raises SettingError if writing fails."""
         try:
             self._stream.write(line)
         except OSError as error:
@@ -165,7 +165,7 @@ class LineFile:
 
 
 def _owner_of(root: str) -> tuple[int, int] | None:
-    """User and group of a folder that somebody else owns and root writes to, so that they can clean up."""
+    """User and group of the folder if this process is root, so that the owner can delete what it writes."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0 or not Path(root).is_dir():
         return None
     found = Path(root).stat()
@@ -178,10 +178,10 @@ def _hand_over(path: Path, owner: tuple[int, int] | None) -> None:
 
 
 def is_folder(path: str, cwd: str) -> bool:
-    """Whether a path that a person named means a folder: one that is there, or one that ends like one."""
+    """Whether a named path is a folder: an existing one, or one that ends in a slash."""
     return path.endswith("/") or (Path(cwd) / path).is_dir()
 
 
 def _absolute(path: Path) -> Path:
-    """Without `..`, but with links as they are: resolve() would follow those that must be refused."""
+    """Resolves `..` but not links: resolve() would follow links that must be refused."""
     return Path(os.path.abspath(path))  # noqa: PTH100

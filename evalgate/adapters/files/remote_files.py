@@ -1,4 +1,4 @@
-"""Traces at a URL, read through fsspec: `s3://`, `gs://`, `file://` and what else is installed."""
+"""Reads traces from URLs through fsspec: `s3://`, `gs://`, `file://` and others if installed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ HOW = "install evalgate-action[dask], and what fsspec needs for this kind of URL
 
 
 class RemoteFiles:
-    """Files of this machine and, by URL, of others; see ports.Files. A shell's: nobody else may name one."""
+    """Local files and, by URL, remote ones; implements `Files`. Only for a shell, where users are trusted."""
 
     def __init__(self, here: Files) -> None:
         self._here = here
         self._sizes: dict[str, int] = {}
 
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
-        """Files that match, sorted by path."""
+        """The matching files, sorted by path."""
         if URL not in pattern:
             return self._here.expand(pattern, base)
         scheme, _, rest = pattern.partition(URL)
@@ -33,7 +33,7 @@ class RemoteFiles:
         try:
             pattern_here = f"{rest.rstrip('/')}/**" if store.isdir(rest) else rest
             found = store.glob(pattern_here, detail=True)
-        except Exception as error:  # noqa: BLE001  (each store raises its own)
+        except Exception as error:  # noqa: BLE001  (each file system raises other errors)
             raise _unreadable(pattern, error) from None
         if len(found) > MAX_ENTRIES:
             raise OverLimit(Problem(f"more than {MAX_ENTRIES:,} files", Location(pattern)))
@@ -46,21 +46,21 @@ class RemoteFiles:
         return sorted(files)
 
     def open(self, file: FoundFile) -> BinaryIO:
-        """The file's bytes as a stream."""
+        """Opens the file as a byte stream."""
         scheme, mark, rest = file.real.partition(URL)
         if not mark:
             return self._here.open(file)
         try:
             return cast("BinaryIO", self._store(scheme, file.path).open(rest, "rb"))
-        except Exception as error:  # noqa: BLE001  (each store raises its own)
+        except Exception as error:  # noqa: BLE001  (each file system raises other errors)
             raise _unreadable(file.path, error) from None
 
     def size(self, file: FoundFile) -> int:
-        """Bytes of the file as it lies there; a remote one's as it was found."""
+        """The file's size in bytes; of a remote file, the size when it was found."""
         return self._sizes.get(file.real, 0) if URL in file.real else self._here.size(file)
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
-        """A whole file of this machine."""
+        """Reads a whole local file."""
         return self._here.read(path, limit, what=what)
 
     def _store(self, scheme: str, shown: str) -> Any:
@@ -70,12 +70,12 @@ class RemoteFiles:
             return fsspec.filesystem(scheme)
         except (ImportError, ValueError):
             raise SettingError(Problem(f"{scheme}:// can't be read here", Location(shown), HOW)) from None
-        except Exception as error:  # noqa: BLE001  (each store raises its own)
+        except Exception as error:  # noqa: BLE001  (each file system raises other errors)
             raise _unreadable(shown, error) from None
 
 
 def _fixed_part(path: str) -> str:
-    """The folder that every match lies in."""
+    """The folder before the first wildcard."""
     folders = path.split("/")
     first = next((index for index, name in enumerate(folders) if set(name) & set("*?[")), len(folders) - 1)
     return "/".join(folders[:first])
@@ -87,5 +87,5 @@ def _below(name: str, fixed: str) -> str:
 
 
 def _unreadable(shown: str, error: Exception) -> RefusedPath:
-    """What a store says may hold credentials: only its kind is told."""
+    """The error for a failed read. Names only the type: the message may hold credentials."""
     return RefusedPath(Problem(f"this can't be read ({type(error).__name__})", Location(shown)))

@@ -1,7 +1,7 @@
-"""The file system as the gate may see it: regular files only, and inside the workspace where one is set."""
+"""Access to the file system: regular files only, and inside the workspace if one is set."""
 
 # ruff: noqa: PTH112, PTH114, PTH116, PTH118, PTH119
-# Paths are text at this door: a Path per file would cost more than opening it.
+# Paths are strings here: creating a Path per file would cost more than opening it.
 from __future__ import annotations
 
 import os
@@ -23,10 +23,10 @@ OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Workspace:
-    """Files of a job or a shell.
+    """Files of a job or a shell; implements `Files`.
 
-    With a `root` nothing outside it is touched and every symbolic link below it is refused: a pull request
-    wrote that tree. Without one, what a person names is trusted and links are followed.
+    With a `root`, paths outside it and symbolic links below it are refused, since a pull request may have
+    written that tree. Without one, the user's paths are trusted and links are followed.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class Workspace:
         self._root = None if root is None else os.path.realpath(root)
         self._cwd = os.path.realpath(cwd)
         self._max_entries = max_entries
-        self._reading = reading  # is told of each file that is opened
+        self._reading = reading  # called with each file that is opened
 
     def expand(self, pattern: str, base: str = "") -> Sequence[FoundFile]:
-        """Regular files that match, sorted by path, each once; a folder stands for everything below it.
+        """The matching regular files, sorted by path, each once; a folder means everything below it.
 
-        `base` is the folder a relative pattern starts from. Raises RefusedPath, OverLimit (too many) or
-        SettingError (a pattern that can't be meant).
+        Relative patterns start from the folder `base`. Raises RefusedPath, OverLimit (too many files) or
+        SettingError (invalid pattern).
         """
         _require_plain_text(pattern)
         if URL in pattern:
@@ -66,20 +66,20 @@ class Workspace:
         return sorted(found, key=lambda file: file.path)
 
     def open(self, file: FoundFile) -> BinaryIO:
-        """The file's bytes as a stream; refuses what is no regular file, and links where there is a root."""
+        """Opens the file as a byte stream; refuses irregular files, and links if there is a root."""
         return self._open(file.real, file.path)
 
     def size(self, file: FoundFile) -> int:
-        """Bytes of the file as it lies there; 0 where that can't be told, which reading will tell."""
+        """The file's size in bytes; 0 if unknown: reading will then raise the error."""
         try:
             return os.stat(file.real).st_size
         except OSError:
             return 0
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
-        """A whole file of at most `limit` bytes; `what` names it in the error.
+        """Reads a whole file of at most `limit` bytes; `what` names it in errors.
 
-        Raises OverLimit, SettingError where there is no such file, RefusedPath where it may not be read.
+        Raises OverLimit, SettingError if it does not exist, or RefusedPath if it may not be read.
         """
         _require_plain_text(path)
         real = self._locate(path, "")
@@ -94,7 +94,7 @@ class Workspace:
         return content
 
     def _locate(self, path: str, base: str) -> str:
-        """The absolute path, with `..` resolved; inside the root where there is one."""
+        """The absolute path; with a root, `..` is resolved and the path must be inside it."""
         joined = os.path.join(self._cwd, base, path)
         if self._root is None:
             return joined
@@ -117,7 +117,7 @@ class Workspace:
         return FoundFile(shown, os.path.basename(real), real)
 
     def _show(self, real: str, named: str = "") -> str:
-        """The path as people see it: relative, unless it lies elsewhere and was named absolutely."""
+        """The path to display: relative, unless it lies outside `cwd` and was given as absolute."""
         if real.startswith(_with_slash(self._cwd)) or not named.startswith(os.sep):
             return os.path.relpath(real, self._cwd)
         return real
@@ -137,7 +137,7 @@ class Workspace:
 
 
 def _open_inside(root: str, real: str, shown: str) -> int:
-    """Opens step by step from the root, following no link, so that none can be slipped in between."""
+    """Opens each path component in turn without following links, so that none can be inserted meanwhile."""
     steps = _steps_inside(root, real, shown)
     handle = os.open(root, OPEN_FLAGS | os.O_DIRECTORY)
     for number, step in enumerate(steps, 1):
@@ -151,14 +151,14 @@ def _open_inside(root: str, real: str, shown: str) -> int:
 
 
 def _steps_inside(root: str, real: str, shown: str) -> list[str]:
-    """Names of the folders, and of the file, from the root down."""
+    """The path components below the root. Refuses paths outside it, and `.git`."""
     if real == root:
         return []
     if not real.startswith(_with_slash(root)):
         hint = "only files of the repository are read"
         raise RefusedPath(Problem("the path leaves the workspace", Location(shown), hint))
     steps = real[len(_with_slash(root)) :].split("/")
-    if GIT in steps:  # where a checkout may have left the job's token
+    if GIT in steps:  # a checkout may have left the job's token there
         raise RefusedPath(Problem("what git keeps for itself is not read", Location(shown)))
     return steps
 

@@ -1,4 +1,4 @@
-"""File patterns: `*`, `?`, `[abc]` in a name, `**` for any folders; hidden names only when named."""
+"""Finds files by pattern: `*`, `?`, `[abc]` in a name, `**` for any folders; hidden ones only if named."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ FORBIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
 
 
 class GlobPart(NamedTuple):
-    """One step of a pattern; `test` is None for `**`."""
+    """One component of a pattern; `test` is None for `**`."""
 
     test: re.Pattern[str] | None
     hidden: bool  # the pattern itself starts with a dot
 
     def matches(self, name: str) -> bool:
-        """True where this step takes the name."""
+        """Whether this component matches the name."""
         if self.test is None or (name.startswith(".") and not self.hidden):
             return False
         return self.test.match(name) is not None
 
 
 class Glob:
-    """The part of a pattern that is not fixed, as steps."""
+    """The part of a pattern from its first wildcard on, as components."""
 
     def __init__(self, parts: Sequence[str]) -> None:
         if parts[-1] == "**":
@@ -46,7 +46,7 @@ class Glob:
 
     @classmethod
     def split(cls, pattern: str) -> tuple[str, Glob]:
-        """The folder before the first wildcard, and the rest; everything below it where nothing is wild."""
+        """The folder before the first wildcard, and the rest; without a wildcard, everything below it."""
         steps = [step for step in pattern.split("/") if step not in {"", "."}]
         wild = next((number for number, step in enumerate(steps) if MAGIC.search(step)), None)
         if wild is None:
@@ -60,11 +60,11 @@ class Glob:
         return start + "/".join(steps[:wild]), cls(rest)
 
     def start(self) -> frozenset[int]:
-        """Where matching begins."""
+        """The initial states: indexes of the components to match next."""
         return self._with_skips({0})
 
     def step(self, states: frozenset[int], name: str) -> tuple[bool, frozenset[int]]:
-        """Whether a file of that name matches, and the states inside a folder of that name."""
+        """Whether a file of that name matches, and the states for the content of a folder of that name."""
         last = len(self.parts) - 1
         is_match, inside = False, set()
         for state in states:
@@ -79,7 +79,7 @@ class Glob:
         return is_match, self._with_skips(inside)
 
     def _with_skips(self, states: set[int]) -> frozenset[int]:
-        """`**` may stand for no folder at all."""
+        """Adds the states behind a `**`, which may match no folder."""
         reached = set(states)
         for state in sorted(states):
             following = state
@@ -90,7 +90,7 @@ class Glob:
 
 
 class WalkPosition(NamedTuple):
-    """A file or folder on the way: below the start, as reached, and with links resolved."""
+    """A file or folder: path below the start, path as reached, and path with links resolved."""
 
     below: str
     real: str
@@ -98,7 +98,7 @@ class WalkPosition(NamedTuple):
 
 
 class Walk:
-    """One search through folders, each visited once however many ways the pattern reaches it."""
+    """One search through folders; each is visited once, even if the pattern reaches it in several ways."""
 
     def __init__(
         self, glob: Glob, *, max_entries: int, refuse_links: bool, show: Callable[[str], str]
@@ -110,7 +110,7 @@ class Walk:
         self._saw_link = False
 
     def files(self, folder: str) -> Iterator[tuple[str, str]]:
-        """Path below the folder and real path of every match; a file reached by links is found once."""
+        """Yields relative and real path of each match; a file reached through several links is found once."""
         found = list(self._search(folder))
         if self._saw_link:
             found.sort(key=lambda match: (match.below.count("/"), match.below))
@@ -183,7 +183,7 @@ class Walk:
 
 
 def _leads_to(kind: Callable[[], bool]) -> bool:
-    """Whether an entry is of a kind. A link that leads in a circle is of none."""
+    """Whether an entry is a file (or a folder); False for a link that leads in a circle."""
     try:
         return kind()
     except OSError:
@@ -191,7 +191,7 @@ def _leads_to(kind: Callable[[], bool]) -> bool:
 
 
 def refused_link(shown: str) -> RefusedPath:
-    """A symbolic link where the files of others are read."""
+    """The error for a symbolic link in untrusted files."""
     return RefusedPath(
         Problem("symbolic links are not followed", Location(shown), "name the file or folder it points to")
     )

@@ -1,1 +1,1 @@
-"""Recorded traces of many recorders, read into the one canonical model. One module a format."""
+"""Readers and writers of trace formats; each format is a package that reads into `models.trace`."""

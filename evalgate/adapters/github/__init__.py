@@ -1,6 +1,6 @@
-"""GitHub: baselines found, comment and check run kept, artifacts uploaded, and what a step hands on.
+"""GitHub: finds baselines, writes the comment and check run, uploads artifacts, sets step outputs.
 
-A job needs few of these: each is loaded when it is asked for.
+Entry points: `Client`, `Baselines`, `Comments`, `Artifacts`, `WorkflowStep`; imported on first access.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """The class of that name."""
+    """Imports and returns the class of that name."""
     if name not in _MODULES:
         raise AttributeError(name)
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

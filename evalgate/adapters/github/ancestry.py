@@ -1,4 +1,4 @@
-"""Where a commit stands to the one a pull request is built on."""
+"""Finds the commit to compare with, and how far another commit is from it in the history."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client
 
 CONTAINED = ("ahead", "identical")
-"""What a comparison from A to B says where A is in the history of B."""
+"""Status of GitHub's comparison of A with B if A is in the history of B."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The commit to compare with, said by what is known of it.
+    """How to find the commit to compare with.
 
-    `sha` is the commit itself, or one whose first parent, or point of leaving the branch, is meant.
-    `fallback` stands in where GitHub no longer knows the commit.
+    `sha` is that commit, or a commit whose first parent or whose fork point from the branch is that commit.
+    `fallback` is used if GitHub no longer knows `sha`.
     """
 
     kind: Literal["parent", "commit", "fork_point"]
@@ -38,7 +38,7 @@ class Ancestry:
         self._client = client
 
     def resolve(self, reference: Reference, branch: str) -> str | None:
-        """The commit meant, None where it can't be told."""
+        """The commit that the reference leads to, None if unknown."""
         try:
             if reference.kind == "parent":
                 commit = self._client.get(f"/commits/{reference.sha}")
@@ -51,7 +51,7 @@ class Ancestry:
         return reference.sha
 
     def distance(self, older: str, newer: str) -> int | None:
-        """How many commits `newer` has that `older` has not; None where `older` is not in its history."""
+        """How many commits `newer` is ahead of `older`; None if `older` is not in its history."""
         try:
             comparison = self._compare(older, newer)
         except (NotFound, RequestRefused):

@@ -1,7 +1,7 @@
-"""Which artifacts may be a baseline: made here, by a push to the branch, by a finished run of the workflow.
+"""Decides which artifacts may be a baseline: from this repository, a push to the branch, a finished run.
 
-The list of a repository's artifacts holds those of pull requests from forks too, a fork's branch may have the
-name of ours, and another workflow may use the artifact's. Each check closes one such way in.
+A repository's artifacts include those of pull requests from forks, a fork's branch may have the name of the
+baseline branch, and another workflow may use the same artifact name. Each check closes one of these holes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 LARGEST_BASELINE = 64 * 1024 * 1024
 JUDGED = ("success", "failure")
-"""How a run ends that came to an end by itself. A red main is still main."""
+"""Conclusions of a run that was not cancelled. A failed run of the main branch may be a baseline too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactProvenance:
-    """What a baseline must come from."""
+    """Repository, branch and workflow that a baseline must come from."""
 
     repository_id: int
     branch: str
@@ -30,7 +30,7 @@ class ArtifactProvenance:
 
 
 def foreign(artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
-    """Why the artifact is none of ours, by what the list says of it; None where it may be."""
+    """Why the artifact is not from this repository, by its entry in the artifact list; None if it is."""
     if artifact.run_id is None:
         return "the run that made it is not known"
     if artifact.head_repository_id != wanted.repository_id:
@@ -41,14 +41,14 @@ def foreign(artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
 
 
 def unsuitable(artifact: Artifact) -> str | None:
-    """Why the artifact can't be used though it may be ours."""
+    """Why the artifact is too large, None if it is not."""
     if artifact.size > LARGEST_BASELINE:
         return f"it is larger than {LARGEST_BASELINE // 1024**2} MB"
     return None
 
 
 def run_refused(run: Any, artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
-    """Why the run that made the artifact is not to be trusted, None where it is."""
+    """Why the run that made the artifact is not trusted, None if it is."""
     ours = whole(dig(run, "repository", "id")) == wanted.repository_id
     branch, commit = dig(run, "head_branch"), dig(run, "head_sha")
     must_hold = (

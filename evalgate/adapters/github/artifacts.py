@@ -1,4 +1,4 @@
-"""Uploads one zip file as an artifact of the running workflow."""
+"""Uploads a zip file as an artifact of the running workflow."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ BLOCK = 8 * 1024 * 1024
 SUCCESS = range(200, 300)
 CREATED = 201
 VERSION = 7
-"""The protocol's version that carries a media type."""
+"""The version of the protocol that has a media type."""
 STORAGE_VERSION = "2025-11-05"
 
 
 class Artifacts:
-    """Implements `ArtifactStore`. The service is undocumented, so every failure is Unreachable."""
+    """Implements `ArtifactStore`. The service is undocumented, so every failure raises Unreachable."""
 
     def __init__(self, site: Site, budget: RequestDeadline | None = None) -> None:
         self._site = site
         self._http = Http(site.network, budget or RequestDeadline())
 
     def upload(self, name: str, path: str) -> int:
-        """Uploads the file as it is under `name`; returns the artifact's id."""
+        """Uploads the file unchanged under `name`; returns the artifact's id."""
         self._check()
         service = ResultsService(self._site, self._http)
         try:
@@ -65,7 +65,7 @@ class Artifacts:
         return url
 
     def _created_after_all(self, service: ResultsService, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Asks again; a conflict now is with ourselves, whose answer was lost."""
+        """Retries; a conflict means that the lost request succeeded: its artifact is deleted first."""
         try:
             return service.call("CreateArtifact", document)
         except Conflict:
@@ -73,7 +73,7 @@ class Artifacts:
             return service.call("CreateArtifact", document)
 
     def _store(self, url: str, path: Path) -> tuple[int, str]:
-        """Sends the blocks and then their list; returns size and digest."""
+        """Uploads the blocks, then their list; returns size and digest."""
         size, digest, ids = 0, hashlib.sha256(), []
         for number, block in enumerate(_blocks(path)):
             ids.append(base64.b64encode(b"%08d" % number).decode())
@@ -118,7 +118,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _listed_id(service: ResultsService, name: str) -> int | None:
-    """The newest artifact of the name in this run."""
+    """The id of the newest artifact of that name in this run, None if there is no such artifact."""
     listed = service.call("ListArtifacts", {"name_filter": name}).get("artifacts")
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     ids = [_id(spelt_either_way(entry, "database_id")) for entry in entries]

@@ -1,4 +1,4 @@
-"""The trusted baseline: the commit's own, its nearest ancestor's, the branch's latest, or none."""
+"""Finds a trusted baseline: of the commit, of its nearest ancestor, or the latest of the branch."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from evalgate.ports import Clock
 
 LOOKED_AT = 10
-"""How many artifacts of a branch are placed in its history at a time; each costs a request or two."""
+"""How many artifacts are located in the branch's history per round; each takes one or two requests."""
 TIMES_LOOKED = 3
 UNPLACED = "its commit is not known"
 NAMED = 10
-"""How many refused artifacts are named; the rest are counted."""
+"""How many refused artifacts are listed; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineRequest:
-    """Which baseline is wanted: the artifact's name, the branch, the workflow that makes it, the commit."""
+    """Which baseline to find: artifact name, branch, the workflow that creates it, and the commit."""
 
     artifact: str
     branch: str
@@ -47,7 +47,7 @@ class BaselineRequest:
 
 @dataclass(frozen=True, slots=True)
 class BaselineCandidate:
-    """A trusted artifact and how it stands to the commit wanted."""
+    """A trusted artifact and its distance in commits to the requested commit."""
 
     artifact: Artifact
     status: BaselineStatus
@@ -55,7 +55,7 @@ class BaselineCandidate:
 
 
 class Baselines:
-    """Finds and downloads; implements `BaselineSource`."""
+    """Finds and downloads a baseline; implements `BaselineSource`."""
 
     def __init__(self, client: Client, wanted: BaselineRequest, folder: Path, clock: Clock) -> None:
         self._client = client
@@ -65,12 +65,12 @@ class Baselines:
         self._clock = clock
         self._refused: list[str] = []
         self._without: Collection[str] = ()
-        self._overlooked = False  # whether there are artifacts that were not looked at
+        self._overlooked = False  # there are more artifacts than were listed
 
     def find(self, without: Collection[str] = ()) -> FoundBaseline:
-        """The best trusted baseline but those at the paths in `without`, which turned out to be none.
+        """The best trusted baseline, except the files in `without`, which turned out not to be baselines.
 
-        What can't be had is a status, with the reason among the refused.
+        A failure is returned as a status; the reason is listed in `refused`.
         """
         self._refused, self._without, self._overlooked = [], without, False
         try:
@@ -96,12 +96,12 @@ class Baselines:
                     return info
         branches = {wanted.branch, wanted.default_branch}
         gone = any(artifact.expired and artifact.head_branch in branches for artifact in ours)
-        if self._overlooked:  # whoever can start runs can fill the list: that must not let a gate pass
+        if self._overlooked:  # anyone who can start runs can fill the list: that must not let a gate pass
             return BaselineInfo("unreachable")
         return BaselineInfo("expired" if gone else "none")
 
     def _ours(self) -> Iterator[Artifact]:
-        """Artifacts of the name that were made in this repository, newest first, one a run."""
+        """Artifacts of the requested name from this repository, newest first, one per run."""
         latest: dict[int | None, Artifact] = {}
         origin = ArtifactProvenance(
             self._client.site.repository_id, self._wanted.branch, self._wanted.workflow
@@ -112,7 +112,7 @@ class Baselines:
                 self._refuse(artifact, reason)
                 continue
             known = latest.get(artifact.run_id)
-            if known is None or known.id < artifact.id:  # a job that ran again leaves two of one name
+            if known is None or known.id < artifact.id:  # a job that was run again leaves two of one name
                 latest[artifact.run_id] = artifact
         yield from sorted(latest.values(), key=lambda artifact: -artifact.id)
 
@@ -127,7 +127,7 @@ class Baselines:
     def _candidates(
         self, ours: list[Artifact], branch: str, commit: str | None
     ) -> Iterator[BaselineCandidate]:
-        """Trusted artifacts, best first; nothing is asked about the second while the first will do."""
+        """Yields trusted artifacts, best first. Lazy: no request for the second if the first is usable."""
         exact = [artifact for artifact in ours if commit and artifact.head_sha == commit]
         others = [artifact for artifact in ours if artifact not in exact]
         yield from self._trusted((BaselineCandidate(artifact, "exact") for artifact in exact), branch)
@@ -154,7 +154,7 @@ class Baselines:
         return run_refused(run, artifact, provenance)
 
     def _placed(self, artifact: Artifact, branch: str, commit: str | None) -> BaselineCandidate | None:
-        """An ancestor of the commit, or at least in the branch's history: a tag may have its name."""
+        """Locates the artifact's commit; one outside the branch's history is refused (tags share names)."""
         if artifact.head_sha is None:
             self._refuse(artifact, UNPLACED)
             return None
@@ -167,7 +167,7 @@ class Baselines:
         return None
 
     def _fetched(self, candidate: BaselineCandidate) -> BaselineInfo | None:
-        """The baseline on disk; None where this artifact turned out unusable."""
+        """Downloads the baseline; None if this artifact is unusable."""
         artifact = candidate.artifact
         path = self._folder / f"baseline-{artifact.id}.zip"
         reason = (
@@ -197,5 +197,5 @@ class Baselines:
 
 
 def _preference(candidate: BaselineCandidate) -> tuple[bool, int, int]:
-    """Ancestors before others, the nearer before the farther, the newer before the older."""
+    """Sort key: ancestors first, then nearer, then newer."""
     return candidate.status != "ancestor", candidate.distance or 0, -candidate.artifact.id

@@ -1,4 +1,4 @@
-"""A check run: created with the first annotations, the rest added to it, nothing added twice."""
+"""Posts a check run: creates it with the first annotations, then adds the rest, none twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.github.check_run import CheckRun
 
 BATCH = 50
-"""Annotations that GitHub takes in one request."""
+"""Annotations that GitHub accepts in one request."""
 LONGEST_TITLE = 200
 LONGEST_MESSAGE = 4_000
 TRIES = 2
@@ -27,13 +27,13 @@ LEVELS = {"error": "failure", "warning": "warning", "notice": "notice"}
 
 
 class CheckRuns:
-    """Check runs of one repository; implements `CheckRuns` of the ports."""
+    """Check runs of one repository; implements `ports.CheckRuns`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def post(self, check: CheckRun) -> None:
-        """Writes it whole; raises Forbidden or Unreachable. It is complete from the first request on."""
+        """Posts the check run, `completed` from the first request on; raises Forbidden or Unreachable."""
         told = [annotation for annotation in map(_annotation, check.annotations) if annotation]
         output = {"title": oneline(check.title, LONGEST_TITLE), "summary": check.summary}
         number = self._created(check, {**output, "annotations": told[:BATCH]})
@@ -63,7 +63,7 @@ class CheckRuns:
         raise AssertionError
 
     def _there(self, document: Mapping[str, Any]) -> int | None:
-        """The check run that was created though its answer was lost."""
+        """The id of the check run if it was created although the answer was lost."""
         name = str(document["name"])
         for page in self._client.pages(f"/commits/{document['head_sha']}/check-runs", check_name=name):
             for entry in listed(page, "check_runs"):
@@ -72,7 +72,7 @@ class CheckRuns:
         return None
 
     def _added(self, number: int, output: Mapping[str, Any], total: int) -> None:
-        """One more batch. Annotations are appended, so where the answer is lost they are counted first."""
+        """Adds a batch. GitHub appends annotations, so after a lost answer a retry first counts them."""
         path = f"/check-runs/{number}"
         for attempt in range(TRIES):
             try:
@@ -87,7 +87,7 @@ class CheckRuns:
 
 
 def _annotation(annotation: Annotation) -> dict[str, Any] | None:
-    """As the API wants it, None where it has no place: what concerns a whole run stands in the summary."""
+    """The annotation for the API; None without file and line, as the summary covers those of a whole run."""
     path, line = annotation.file, annotation.line
     if not path or not path.isprintable() or path.startswith(("/", "../")) or not line:
         return None

@@ -1,4 +1,4 @@
-"""GitHub's REST API: who gets the token, which redirects are followed, what each status means."""
+"""Client of GitHub's REST API: sends the token, follows redirects, turns statuses into errors."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write)")
 
 
 class Gone(NotFound):
-    """It was there and has expired."""
+    """The resource has expired (410)."""
 
 
 class RequestRefused(Unreachable):
-    """GitHub understood the request and found fault with it."""
+    """GitHub rejected the request as invalid (422)."""
 
 
 class TooMany(Unreachable):
-    """A list is longer than what is read of it."""
+    """A list has more pages than are read."""
 
 
 class Client:
-    """One repository's API. Every error is ours: Forbidden, NotFound, Gone or Unreachable, with our words."""
+    """The API of one repository. Raises only Forbidden, NotFound and Unreachable, or their subclasses."""
 
     def __init__(
         self, site: Site, budget: RequestDeadline | None = None, trace: Callable[[str], None] | None = None
@@ -54,31 +54,31 @@ class Client:
         self._home = origin(site.api_url)
 
     def get(self, path: str, **query: str | int) -> Any:
-        """The JSON below the repository's address."""
+        """The JSON at a path below the repository's URL."""
         return self._ask("GET", self._url(path, query))[0]
 
     def send(self, method: str, path: str, document: Mapping[str, Any], *, repeatable: bool = True) -> Any:
-        """Sends a change and returns the answer.
+        """Sends a change and returns the parsed response.
 
-        What is not `repeatable`, and no POST is, may raise AnswerLost.
+        If it is not `repeatable`, as no POST is, it may raise AnswerLost.
         """
         return self._ask(method, self._url(path, {}), document, repeatable=repeatable)[0]
 
     def delete(self, path: str) -> None:
-        """Deletes what is at the address."""
+        """Deletes the resource at a path."""
         self._ask("DELETE", self._url(path, {}))
 
     def user(self) -> Any:
-        """The person the token speaks for; Forbidden where it speaks for an app."""
+        """The user the token belongs to; raises Forbidden if it belongs to an app."""
         return self._ask("GET", f"{self.site.api_url}/user")[0]
 
     def viewer(self) -> str:
-        """The login the token speaks for, asked of the other API: it answers an app too."""
+        """The login the token belongs to, from the GraphQL API, which also answers apps."""
         url = f"{self.site.api_url.removesuffix('/v3')}/graphql"
         return text(dig(self._ask("POST", url, {"query": "{viewer{login}}"})[0], "data", "viewer", "login"))
 
     def pages(self, path: str, *, pages: int = PAGES, **query: str | int) -> Iterator[Any]:
-        """Each page's JSON, as GitHub's own links lead; raises TooMany where there are more than `pages`."""
+        """Yields each page's JSON, following GitHub's `Link` headers; ListTooLong for more than `pages`."""
         url = self._url(path, {**query, "per_page": PER_PAGE})
         for _ in range(pages):
             page, answer = self._ask("GET", url)
@@ -92,7 +92,7 @@ class Client:
         raise TooMany(f"more than {pages * PER_PAGE:,} entries")
 
     def download(self, path: str, sink: Callable[[], Sink], limit: int) -> None:
-        """Streams what the address redirects to; `sink` gives a fresh, empty place for every attempt."""
+        """Streams the file a path redirects to; `sink` returns a new, empty sink for each attempt."""
 
         def attempt() -> HttpResponse:
             place = self._once(HttpRequest("GET", self._url(path, {}), HEADERS, token=self.site.token))
@@ -103,7 +103,7 @@ class Client:
             url = self._elsewhere(place)
             request = HttpRequest("GET", url, sink=sink(), limit=limit, seconds=self.budget.left())
             answer = self._once(request)
-            if answer.status in (FORBIDDEN, NOT_FOUND):  # the signed address has run out: ask for another
+            if answer.status in (FORBIDDEN, NOT_FOUND):  # the signed URL has expired: request another
                 raise NoAnswer(f"the download answered {answer.status}")
             return answer
 
@@ -150,14 +150,14 @@ class Client:
         return f"{self.site.api_url}/repos/{self.site.repository}{path}{tail}"
 
     def _moved(self, method: str, url: str, answer: HttpResponse) -> str:
-        """Where a renamed repository lives now: the same host only, since the token goes along."""
+        """The redirect target of a renamed repository: same host only, since the token is sent along."""
         target = _target(url, answer)
         if origin(target) != self._home or (method != "GET" and answer.status not in MOVED_AND_KEPT):
             raise Unreachable("GitHub redirects where the token must not go")
         return target
 
     def _elsewhere(self, answer: HttpResponse) -> str:
-        """Where a download lies: anywhere, without the token, but never from https down to http."""
+        """The URL of a download: any host, as no token is sent, but no downgrade from https to http."""
         target = _target(self.site.api_url, answer)
         parts = urlsplit(target)
         if parts.scheme not in {"https", urlsplit(self.site.api_url).scheme}:
@@ -167,12 +167,12 @@ class Client:
         return target
 
     def close(self) -> None:
-        """Lets go of connections."""
+        """Closes the connections."""
         self._http.close()
 
 
 def _target(url: str, answer: HttpResponse) -> str:
-    """What a redirect names, seen from `url`; empty where that is no address."""
+    """The redirect's `Location` resolved against `url`; empty if invalid."""
     try:
         return urljoin(url, answer.headers.get("Location", ""))
     except ValueError:
@@ -180,7 +180,7 @@ def _target(url: str, answer: HttpResponse) -> str:
 
 
 def failure(answer: HttpResponse) -> Unreachable:
-    """What a status means, in our words."""
+    """The error for a status that is not 2xx."""
     status = answer.status
     if status == UNAUTHORIZED:
         return Forbidden("GitHub does not accept the token (401)")

@@ -1,4 +1,4 @@
-"""The one comment of a gate: found by its first line and its author, changed in place, never doubled."""
+"""Creates and updates a gate's only comment, which is identified by its first line and its author."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ PAGES = 20
 POSTS = 2
 DOUBLES = 5
 SETTLING_SECONDS = 1.0
-"""How long GitHub is given to finish what it did not answer."""
+"""Wait after a lost answer, so that GitHub can finish the request."""
 ACTIONS_BOT = ("github-actions[bot]", "Bot")
 
 
 def marker(key: str) -> str:
-    """The first line of the comment of this key."""
+    """The first line of the comment with this key."""
     return f"<!-- evalgate:sticky v1 key={key} -->"
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A comment as it stands."""
+    """A comment on the pull request."""
 
     id: int
     url: str
@@ -41,7 +41,7 @@ class Posted:
 
     @classmethod
     def read(cls, entry: Any) -> Posted | None:
-        """The comment, None where it has no id."""
+        """The comment from an entry of the API, None without an id."""
         number = whole(dig(entry, "id"))
         if number is None:
             return None
@@ -50,17 +50,17 @@ class Posted:
 
 
 class Comments:
-    """Comments of one pull request; implements `PullRequest`."""
+    """The comments of one pull request; implements `PullRequest`."""
 
     def __init__(self, client: Client, number: int) -> None:
         self._client = client
         self._number = number
 
     def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
-        """The comment of `key` with this body. None where there is none and `create` is false.
+        """Creates or updates the comment of `key`. None if it does not exist and `create` is false.
 
-        A body that has not changed is no request. Where there are several the oldest stays alone: two runs
-        at once may each have begun one. Raises Forbidden or Unreachable.
+        Sends nothing if the body is unchanged. Of several comments only the oldest is kept: two concurrent
+        runs may have created one each. Raises Forbidden or Unreachable.
         """
         first = marker(key)
         if body.partition("\n")[0].rstrip() != first:
@@ -74,11 +74,11 @@ class Comments:
         return self._created(first, body) if create else None
 
     def head(self) -> str:
-        """The commit at the head of the pull request now, empty where GitHub names none."""
+        """The current head commit of the pull request, empty if unknown."""
         return sha(dig(self._client.get(f"/pulls/{self._number}"), "head", "sha")) or ""
 
     def _mine(self, first: str) -> list[Posted]:
-        """Our comments, the oldest first: one, or none. Others may write our first line too."""
+        """EvalGate's comments, oldest first. Checks the author, since anyone can write the marker line."""
         marked = [
             posted for posted in self._all() if posted.body.lstrip().partition("\n")[0].rstrip() == first
         ]
@@ -93,7 +93,7 @@ class Comments:
             yield from filter(None, map(Posted.read, listed(page)))
 
     def _me(self) -> tuple[str, str]:
-        """Who the token speaks for: a person, or an app, which has a bot. Unless told otherwise, the job."""
+        """Login and type of the token's owner: a user or an app's bot; by default GitHub Actions' bot."""
         try:
             user = self._client.user()
         except Unreachable:
@@ -107,26 +107,26 @@ class Comments:
             return ACTIONS_BOT
 
     def _changed(self, found: Posted, first: str, body: str) -> Comment | None:
-        """The comment with its new body; None where somebody deleted it meanwhile."""
+        """Updates the comment's body; None if it was deleted meanwhile."""
         if _same(found.body, body):
             return Comment(found.id, found.url, created=False, changed=False)
         try:
             answer = self._client.send("PATCH", f"/issues/comments/{found.id}", {"body": body})
         except NotFound:
-            if found.id in {posted.id for posted in self._mine(first)}:  # hidden from the token, and there
+            if found.id in {posted.id for posted in self._mine(first)}:  # hidden from the token
                 raise
             return None
         return _comment(answer, created=False)
 
     def _drop(self, doubles: Sequence[Posted]) -> None:
         for posted in doubles[:DOUBLES]:
-            with suppress(Unreachable):  # the next run finds it again
+            with suppress(Unreachable):  # the next run tries again
                 self._client.delete(f"/issues/comments/{posted.id}")
 
     def _created(self, first: str, body: str) -> Comment:
-        """Posts; where the answer is lost it looks whether the comment is there before another try.
+        """Posts the comment; after a lost answer, looks for the comment before retrying.
 
-        There is none where the first may be there yet: better no comment in this run than two for ever.
+        No retry if the first request may still be pending: a missing comment is better than a duplicate.
         """
         path = f"/issues/{self._number}/comments"
         for attempt in range(POSTS):
@@ -143,7 +143,7 @@ class Comments:
 
 
 def _same(before: str, after: str) -> bool:
-    """GitHub may keep other line ends than were sent."""
+    """Compares ignoring line endings, which GitHub may change."""
     return before.replace("\r\n", "\n").strip() == after.replace("\r\n", "\n").strip()
 
 

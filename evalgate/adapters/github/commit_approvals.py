@@ -1,4 +1,4 @@
-"""A project's approvals as one commit has them: no pull request approves its own failures."""
+"""Reads a project's approvals from a commit, so that a pull request can't approve its own failures."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class ApprovalsInCommit:
-    """Implements `ApprovalSource` with the file in the repository's root. It needs `contents: read`."""
+    """Implements `ApprovalSource` with the file in the repository's root. Needs `contents: read`."""
 
     def __init__(self, client: Client, commit: str) -> None:
         self._client = client
         self._commit = commit
 
     def read(self) -> ApprovalFile | None:
-        """The file, None where the commit has none; raises Unreachable or InvalidInput."""
+        """The file, None if the commit has no such file; raises Unreachable or InvalidInput."""
         try:
             content = file_in_commit(
                 self._client, FILE, self._commit, limit=MOST_BYTES, what="the file of approvals"

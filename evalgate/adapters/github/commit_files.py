@@ -1,4 +1,4 @@
-"""A file of the repository as one commit has it."""
+"""Reads a file of the repository from a commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHORT_SHA = 7
 
 
 def file_in_commit(client: Client, path: str, commit: str, *, limit: int, what: str) -> bytes:
-    """Its bytes, at most `limit` of them; `what` names it in errors. It needs `contents: read`.
+    """Reads at most `limit` bytes; `what` names the file in errors. Needs `contents: read`.
 
     Raises NotFound, OverLimit or Unreachable.
     """

@@ -1,4 +1,4 @@
-"""A project's template as one commit has it: no pull request words its own comment."""
+"""Reads a project's template from a commit, so that a pull request can't change its own comment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TemplateInCommit:
-    """Implements `TemplateSource` with one file of the repository. It needs `contents: read`."""
+    """Implements `TemplateSource` with one file of the repository. Needs `contents: read`."""
 
     def __init__(self, client: Client, path: str, commit: str) -> None:
         self._client = client
@@ -20,7 +20,7 @@ class TemplateInCommit:
         self._commit = commit
 
     def read(self) -> TemplateFile:
-        """The template; raises Unreachable or InvalidInput."""
+        """Reads the template; raises Unreachable or InvalidInput."""
         content = file_in_commit(
             self._client, self._path, self._commit, limit=MOST_BYTES, what="the template"
         )

@@ -1,4 +1,4 @@
-"""Where GitHub is, who we are there, and how much time we give it."""
+"""Connection settings for GitHub: servers, tokens, proxies, and the time that requests may take."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 WHOLE_RUN_SECONDS = 60.0
-"""What one run may spend waiting for GitHub, at most half of it before the verdict."""
+"""Time that one run may spend waiting for GitHub, at most half of it before the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One repository on one GitHub; tokens stay out of its repr."""
+    """A repository on a GitHub server; its repr shows no tokens."""
 
     api_url: str
     server_url: str
@@ -39,9 +39,9 @@ class Site:
 
 
 class RequestDeadline:
-    """Seconds that may be spent waiting; work of our own between requests costs nothing.
+    """A budget of seconds to wait for answers; time between requests is not counted.
 
-    `pace` is how many real seconds one of these lasts: a trial run lets time pass faster.
+    `pace` is the real duration of one budgeted second: tests let time pass faster.
     """
 
     def __init__(
@@ -60,28 +60,28 @@ class RequestDeadline:
         self.pace = pace
 
     def half(self) -> RequestDeadline:
-        """A budget of half of what is left; what is spent of it is spent of this one too."""
+        """A deadline with half of the remaining time; what it spends is spent here too."""
         return RequestDeadline(
             self.left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, whole=self
         )
 
     def left(self) -> float:
-        """Seconds that are left, never below 0."""
+        """The remaining seconds, at least 0."""
         left = self._left if self._whole is None else min(self._left, self._whole.left())
         return max(0.0, left)
 
     def spend(self, seconds: float) -> None:
-        """Takes off what a request took."""
+        """Subtracts the duration of a request."""
         self._left -= seconds
         if self._whole is not None:
             self._whole.spend(seconds)
 
     def clock(self) -> float:
-        """Seconds since some moment."""
+        """Seconds since an arbitrary time."""
         return self._clock() / self.pace
 
     def wait(self, seconds: float) -> bool:
-        """Sleeps if the budget allows it; False, at once, where it does not."""
+        """Sleeps if enough time remains; otherwise returns False at once."""
         if seconds >= self.left():
             return False
         self._sleep(seconds * self.pace)
@@ -90,7 +90,7 @@ class RequestDeadline:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of an address: the part that decides who gets a token. Empty of what is none."""
+    """Scheme, host and port of a URL, which decide who gets a token. Empty for an invalid URL."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"https": 443, "http": 80}.get(parts.scheme, 0)

@@ -1,4 +1,4 @@
-"""An artifact being downloaded, and whether it is what was uploaded."""
+"""Downloads an artifact and checks that it is what was uploaded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MAGIC_LENGTH = 4
 
 
 def fetch(client: Client, artifact: Artifact, path: Path, most: int) -> str | None:
-    """Downloads to `path` an artifact of at most `most` bytes.
+    """Downloads an artifact of at most `max_bytes` to `path`.
 
-    Says why there is no such file now, None where it is there and whole. Raises Unreachable.
+    Returns the reason if that failed, None if the file is complete. Raises Unreachable.
     """
     damage = None
-    for _ in range(2):  # a second time only where bytes were damaged on the way
+    for _ in range(2):  # retried only if bytes were damaged in transit
         download = Download(path)
         try:
             client.download(f"/actions/artifacts/{artifact.id}/zip", download.begin, most)
@@ -43,7 +43,7 @@ def fetch(client: Client, artifact: Artifact, path: Path, most: int) -> str | No
 
 
 class Download:
-    """Takes a body in pieces and keeps its digest."""
+    """Writes a response body to a file and computes its digest."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -52,7 +52,7 @@ class Download:
         self._start = b""
 
     def begin(self) -> Download:
-        """Itself, emptied: each attempt begins anew."""
+        """Empties the file for another attempt; returns itself."""
         self.close()
         self._file = self._path.open("wb")
         self._hash = hashlib.sha256()
@@ -60,7 +60,7 @@ class Download:
         return self
 
     def write(self, data: bytes, /) -> None:
-        """Keeps the next piece."""
+        """Writes the next piece."""
         if self._file is None:
             return
         self._start += data[: MAGIC_LENGTH - len(self._start)]
@@ -68,15 +68,15 @@ class Download:
         self._file.write(data)
 
     def close(self) -> None:
-        """Ends the file; what a thread left behind still sends goes nowhere."""
+        """Closes the file; what an abandoned thread still writes is dropped."""
         file, self._file = self._file, None
         if file is not None:
             file.close()
 
     def damage(self, digest: str | None) -> str | None:
-        """Why this is not what was uploaded, None where it is.
+        """Why this is not what was uploaded, None if it is.
 
-        Some of GitHub's servers in companies' own houses give no digest; then the first bytes must do.
+        Some GitHub Enterprise Servers send no digest; then only the first bytes are checked.
         """
         if digest is not None:
             known = DIGEST.fullmatch(digest) is not None

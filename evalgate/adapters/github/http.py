@@ -1,4 +1,4 @@
-"""One request to one server: a deadline that holds, a bounded body, no redirect followed."""
+"""Sends HTTP requests with a strict deadline and a bounded body, following no redirect."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ NO_CONTENT = 204
 
 
 class NoAnswer(Unreachable):
-    """Nothing usable came back; what was asked may have happened or not."""
+    """No usable answer came; the request may or may not have been carried out."""
 
 
 class TooSlow(NoAnswer):
-    """The time was up before the answer was: what was asked may still happen."""
+    """The answer did not come in time; the request may still be carried out."""
 
 
 class TooLarge(Unreachable):
-    """More came than was to be taken."""
+    """The body is larger than the limit."""
 
 
 class Sink(Protocol):
-    """Takes a body that is not kept in memory."""
+    """Takes a body that is not held in memory."""
 
     def write(self, data: bytes, /) -> object:
         """Takes the next piece."""
@@ -49,7 +49,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What to send. `limit` bounds the answer's body in bytes; a `sink` takes it where the status is 200."""
+    """A request. `limit` bounds the answer's body in bytes; a `sink` takes the body if the status is 200."""
 
     method: str
     url: str
@@ -62,21 +62,21 @@ class HttpRequest:
 
     @property
     def shown(self) -> str:
-        """Method and address without the parts that may be a credential: query, name and password."""
+        """Method and URL without the parts that may hold credentials: query, user name and password."""
         parts = urlsplit(self.url)
         return f"{self.method} {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came back. `headers` are looked up without regard to case."""
+    """A response. `headers` are case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes = b""
 
     def json(self) -> Any:
-        """The body parsed, None where there is none to be; garbage is no answer at all."""
+        """The parsed body, None for status 204. Raises NoAnswer if it is not JSON."""
         if self.status == NO_CONTENT:
             return None
         try:
@@ -86,7 +86,7 @@ class HttpResponse:
 
 
 class Http:
-    """Sends requests. The library is loaded, and a connection made, with the first."""
+    """Sends requests. The first one imports the library and connects."""
 
     def __init__(self, network: Network, budget: RequestDeadline) -> None:
         self._network = network
@@ -94,10 +94,10 @@ class Http:
         self.budget = budget
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """The answer, whatever its status. Raises NoAnswer, or Unreachable where time or size runs out.
+        """The response, of any status. Raises NoAnswer, or Unreachable if time or size run out.
 
-        The work is done by a thread that is left behind when the deadline passes: no timeout of the library
-        ends a server that sends a byte now and then.
+        A thread does the work and is abandoned at the deadline: the library's timeouts don't stop a server
+        that sends a byte now and then.
         """
         allowed = min(request.seconds, self.budget.left())
         if allowed <= 0:
@@ -123,8 +123,8 @@ class Http:
             import requests
 
             self._session = requests.Session()
-            self._session.trust_env = False  # no .netrc, no proxy, no bundle but those handed in
-            # Else the library reads the whole body of a redirect, of any size, to say where it leads.
+            self._session.trust_env = False  # no .netrc, and only the given proxy and CA bundle
+            # Otherwise the library reads the body of a redirect, of any size, to find its target.
             self._session.get_redirect_target = _nowhere  # type: ignore[assignment, method-assign]
             self._session.headers.clear()
             self._session.headers["User-Agent"] = f"evalgate/{__version__}"
@@ -139,22 +139,20 @@ class Http:
         return {"proxies": {} if direct else dict(network.proxies), "verify": network.ca_bundle or True}
 
     def close(self) -> None:
-        """Lets go of connections."""
+        """Closes the connections."""
         if self._session is not None:
             self._session.close()
             self._session = None
 
 
 def _wait_for(worker: Thread, seconds: float) -> None:
-    """Waits in short steps: a signal that the system gave to the other thread is looked at between them."""
+    """Waits in short steps, so that this thread handles signals that the system gave to the other one."""
     until = monotonic() + seconds
     while worker.is_alive() and (left := until - monotonic()) > 0:
         worker.join(min(left, LOOK_UP_S))
 
 
 class _Call:
-    """One request on its thread."""
-
     def __init__(self, session: requests.Session, request: HttpRequest, route: dict[str, Any]) -> None:
         self._session, self._request, self._route = session, request, route
         self.answer = HttpResponse(0, {})
@@ -168,10 +166,10 @@ class _Call:
             self.answer = self._exchange()
         except requests.ReadTimeout:
             self.failure = TooSlow("no answer (it took too long)")
-        except (requests.RequestException, OSError, ValueError) as error:  # the last: what is no address
+        except (requests.RequestException, OSError, ValueError) as error:  # ValueError: an invalid URL
             words = f"no answer ({_kind(error)})"
             self.failure = Unreachable(words) if _is_untrusted(error) else NoAnswer(words)
-        except Exception as error:  # noqa: BLE001 - handed to the thread that waits
+        except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
             self.failure = error
 
     def _exchange(self) -> HttpResponse:
@@ -205,11 +203,11 @@ class _Call:
 
 
 def _nowhere(_: requests.Response) -> None:
-    """Where a redirect leads, to the library: redirects are followed by hand."""
+    """Hides redirects from the library: the client follows them itself."""
 
 
 def _bearer(token: str) -> Any:
-    """Authorization given so that no .netrc of the job's shared home can replace it."""
+    """Authorization in a form that no .netrc in the job's home folder can replace."""
     from requests.auth import AuthBase
 
     class Bearer(AuthBase):
@@ -222,7 +220,7 @@ def _bearer(token: str) -> Any:
 
 
 def _is_untrusted(error: BaseException | None) -> bool:
-    """Whether the other side's certificate was at fault: nothing was sent, and another try would not help."""
+    """Whether the server's certificate is not trusted: nothing was sent, and a retry would not help."""
     import ssl
 
     for _ in range(LONGEST_CHAIN):
@@ -233,7 +231,7 @@ def _is_untrusted(error: BaseException | None) -> bool:
 
 
 def _kind(error: Exception) -> str:
-    """The failure in our own words; a library's text may hold an address with a credential in its query."""
+    """Describes the error in fixed words: the library's text may hold a URL with credentials in its query."""
     import requests
 
     kinds = (

@@ -1,4 +1,4 @@
-"""A pull request in which a failure is approved: who made it, who may write here, what was said and when."""
+"""Reads a pull request for approvals: its authors, who may write, its comments and its gate runs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.responses import Artifact
 
 PAGES = 10
-"""Pages of a hundred comments that are read."""
+"""Pages that are read, of a hundred comments each."""
 MOST_COMMITS = 250
-"""GitHub lists no more commits of a pull request."""
+"""GitHub lists at most this many commits of a pull request."""
 EVENT = "pull_request"
 WRITERS = frozenset({"write", "maintain", "admin"})
 PERSON = "User"
@@ -38,9 +38,9 @@ NOT_AS_PROMISED = "GitHub's answer is not as promised"
 
 
 class PullRequestReview:
-    """Implements `Review`. It needs `pull-requests: read` and `actions: read`.
+    """Implements `Review`. Needs `pull-requests: read` and `actions: read`.
 
-    `workflow` is the path of the gate's workflow file, `artifact` the name of the report its runs leave.
+    `workflow` is the path of the gate's workflow file, `artifact` the name of the report its runs upload.
     """
 
     def __init__(self, client: Client, number: int, workflow: str, artifact: str, reports: Reports) -> None:
@@ -52,7 +52,7 @@ class PullRequestReview:
         self._left: dict[int, Artifact] = {}
 
     def change(self) -> ReviewedChange:
-        """What it proposes now; see the port. Only of this repository's own pull requests."""
+        """The current state of the pull request, which must be of this repository; see the port."""
         entry = self._client.get(f"/pulls/{self._number}")
         head, ours = sha(dig(entry, "head", "sha")), self._client.site.repository_id
         if head is None or whole(dig(entry, "base", "repo", "id")) != ours:
@@ -68,7 +68,7 @@ class PullRequestReview:
         )
 
     def makers(self) -> Contributors:
-        """Who made its commits; see the port."""
+        """The authors and committers of its commits; see the port."""
         known, count, unknown = set[int](), 0, None
         for page in self._client.pages(f"/pulls/{self._number}/commits", pages=PAGES):
             for entry in listed(page):
@@ -80,7 +80,7 @@ class PullRequestReview:
         return Contributors(frozenset(known), "one of the first" if count >= MOST_COMMITS else unknown)
 
     def twins(self, change: ReviewedChange) -> Sequence[int]:
-        """Other pull requests at the same commit; see the port."""
+        """Other pull requests with the same head commit; see the port."""
         head = f"{change.head_owner}:{change.head_ref}"
         entries = [
             entry
@@ -92,7 +92,7 @@ class PullRequestReview:
         return sorted(number for number in numbers if number != change.number)
 
     def gate_runs(self, change: ReviewedChange) -> Sequence[GateRun]:
-        """The newest hundred; see the port. A run is believed to be this change's by ids, not by names."""
+        """The newest hundred runs, matched to this change by ids, not only by names; see the port."""
         name = quote(self._workflow.rpartition("/")[2])
         path = f"/actions/workflows/{name}/runs"
         answer = self._client.get(path, event=EVENT, branch=change.head_ref, per_page=100)
@@ -119,7 +119,7 @@ class PullRequestReview:
         return [found for page in pages for entry in listed(page) if (found := _remark(entry)) is not None]
 
     def permission(self, account: Account) -> Permission:
-        """What somebody may do; see the port."""
+        """The permission of an account; see the port."""
         try:
             answer = self._client.get(f"/collaborators/{quote(account.login, safe='')}/permission")
         except NotFound:
@@ -180,7 +180,7 @@ def _account(entry: Any) -> Account | None:
 
 
 def _remark(entry: Any) -> PullRequestComment | None:
-    """A comment, None where GitHub does not say when it was written."""
+    """A comment, None if its id or its times are missing."""
     number = whole(dig(entry, "id"))
     created, updated = moment(dig(entry, "created_at")), moment(dig(entry, "updated_at"))
     if number is None or created is None or updated is None:

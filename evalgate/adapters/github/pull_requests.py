@@ -1,4 +1,4 @@
-"""The pull requests that a finished run may have been for."""
+"""Finds the pull requests that a finished run may have been for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Pulls:
         self._client = client
 
     def open_from(self, run: TriggeringRun) -> list[OpenPullRequest]:
-        """Open ones from the run's branch. The repository is told by its id: names are given anew."""
+        """Open ones from the run's branch. The repository is matched by id, as names can be reused."""
         if run.head_repository_id is None:
             return []
         head = f"{run.head_owner}:{run.head_branch}"

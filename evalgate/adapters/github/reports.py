@@ -1,4 +1,4 @@
-"""Reports that a finished run left: artifacts of that one run, whoever made it."""
+"""Downloads the reports that a finished run, possibly untrusted, left as artifacts."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Reports:
         self._folder = folder
 
     def fetch(self, run: TriggeringRun, name: str) -> str | None:
-        """The run's artifact of that name, the newest where a job that ran again left two."""
+        """The run's artifact of that name, the newest if a job that was run again left two."""
         newest = max(self.of(run, name), key=lambda artifact: artifact.id, default=None)
         return None if newest is None else self.download(newest)
 
     def of(self, run: TriggeringRun, name: str) -> list[Artifact]:
-        """All artifacts of that name that this very run left."""
+        """All artifacts of that name that this run left."""
         pages = self._client.pages(f"/actions/runs/{run.id}/artifacts", name=name)
         entries = [entry for page in pages for entry in listed(page, "artifacts")]
         named = [Artifact.read(entry) for entry in entries if entry.get("name") == name]
         return [artifact for artifact in named if artifact is not None and _is_of(artifact, run)]
 
     def download(self, artifact: Artifact) -> str:
-        """The path of the zip; raises Unreachable, with the reason, for one that can't be had."""
+        """Downloads an artifact; returns the zip's path. Raises Unreachable with the reason if that fails."""
         path = self._folder / f"report-{artifact.id}.zip"
         if artifact.expired:
             raise _refused(artifact, "it has expired")
@@ -50,7 +50,7 @@ class Reports:
 
 
 def _is_of(artifact: Artifact, run: TriggeringRun) -> bool:
-    """Whether the artifact's own record agrees that this run made it."""
+    """Whether the artifact's record names this run as its origin."""
     return (
         artifact.run_id == run.id
         and artifact.head_repository_id == run.head_repository_id

@@ -1,4 +1,4 @@
-"""What GitHub's answers are read as: the few fields that count, None where the shape is another."""
+"""Reads values of GitHub's responses; an unexpected type becomes None or empty."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
 
 
 def whole(value: Any) -> int | None:
-    """A whole number; true is none."""
+    """The value if it is an integer (not a boolean)."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def text(value: Any) -> str:
-    """A text, empty where it is something else."""
+    """The value if it is text, otherwise empty."""
     return value if isinstance(value, str) else ""
 
 
 def address(value: Any) -> str:
-    """An address that is handed on, empty where it is none."""
+    """The value if it is an http(s) URL, otherwise empty."""
     return value if isinstance(value, str) and ADDRESS.fullmatch(value) else ""
 
 
 def sha(value: Any) -> str | None:
-    """A commit's id."""
+    """The value if it is a commit id."""
     return value if isinstance(value, str) and SHA.fullmatch(value) else None
 
 
 def listed(page: Any, key: str | None = None) -> list[dict[str, Any]]:
-    """The objects of a page of a list."""
+    """The objects of a list, which is the page or its `key`."""
     entries = dig(page, key) if key else page
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One artifact as the API lists it, with what it says of the run that made it."""
+    """An artifact as the API lists it, with the run that made it."""
 
     id: int
     size: int
@@ -57,7 +57,7 @@ class Artifact:
 
     @classmethod
     def read(cls, entry: dict[str, Any]) -> Artifact | None:
-        """The artifact, None where it has no usable id."""
+        """The artifact, None without a valid id."""
         number = whole(entry.get("id"))
         if number is None or number < 1:
             return None
@@ -77,7 +77,7 @@ class Artifact:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time with its zone."""
+    """The value if it is an ISO time with a zone."""
     try:
         found = datetime.fromisoformat(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The results service: how a running workflow's own artifacts are made and listed."""
+"""Calls GitHub's results service, which creates and lists the artifacts of the running workflow."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Conflict(Unreachable):
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """The run and job that the runtime token speaks for."""
+    """The run and job that the runtime token belongs to."""
 
     run: str
     job: str
 
     @classmethod
     def of(cls, token: str) -> Ids:
-        """Read from the token's claims; its signature is the service's business."""
+        """The ids in the token's claims; the service verifies its signature."""
         try:
             claims = token.split(".")[1]
             document = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
@@ -52,7 +52,7 @@ class Ids:
 
 
 class ResultsService:
-    """Calls of the service; answers come in one of two spellings and are read in both."""
+    """Calls the service. Its field names come in one of two spellings; both are read."""
 
     def __init__(self, site: Site, http: Http) -> None:
         self._token = site.runtime_token
@@ -61,7 +61,7 @@ class ResultsService:
         self._http = http
 
     def call(self, method: str, document: Mapping[str, Any], *, repeatable: bool = True) -> dict[str, Any]:
-        """One call, asked again while the service is in trouble; raises Conflict, AnswerLost, Unreachable."""
+        """Calls a method, retrying temporary failures; raises Conflict, AnswerLost or Unreachable."""
         ids = {"workflow_run_backend_id": self._ids.run, "workflow_job_run_backend_id": self._ids.job}
         request = HttpRequest(
             "POST",
@@ -87,6 +87,6 @@ class ResultsService:
 
 
 def spelt_either_way(document: Mapping[str, Any], name: str) -> Any:
-    """A field as `snake_case` or `lowerCamel`: services differ."""
+    """A field by its name in `snake_case` or `lowerCamel`: services differ."""
     camel = NOT_ASKED_FOR.sub(lambda match: match[1].upper(), name)
     return document.get(name, document.get(camel))

@@ -1,4 +1,4 @@
-"""Asking again: how often, after how long, and when asking again could do a thing twice."""
+"""Retries requests: how often, after which delay, and when a retry could do something twice."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ SERVER_ERROR = 500
 
 
 class AnswerLost(Unreachable):
-    """A change was asked for and no answer came: it may have happened, so look before asking again."""
+    """A change was sent and no answer came: it may have happened, so check before retrying."""
 
 
 class StillPending(AnswerLost):
-    """As AnswerLost, and it may happen yet: asking again could do it twice, however often one looks."""
+    """As AnswerLost, but the change may still happen: even after a check a retry could do it twice."""
 
 
 def persist(
     send: Callable[[], HttpResponse], budget: RequestDeadline, *, repeatable: bool, tries: int = TRIES
 ) -> HttpResponse:
-    """The first answer that is not a passing trouble; other errors are the caller's to judge.
+    """Sends until the answer is no temporary failure; the caller handles other error statuses.
 
-    Raises Unreachable after `tries` attempts, or at once where the server asks for more time than there is.
-    What is not `repeatable` is asked again only after an answer that says nothing was done.
+    Raises Unreachable after `tries` attempts, or at once if the server asks for a longer wait than allowed.
+    A request that is not `repeatable` is retried only if the answer shows that nothing was done.
     """
     trouble: Unreachable = Unreachable("no answer")
     for attempt in range(tries):
@@ -55,7 +55,7 @@ def persist(
 
 
 def wait_asked(answer: HttpResponse, attempt: int) -> float | None:
-    """Seconds to wait before asking again; None where asking again would change nothing."""
+    """Seconds to wait before a retry; None if a retry would not help."""
     asked = answer.headers.get("Retry-After", "")
     if answer.status >= SERVER_ERROR:
         return float(asked) if asked.isdecimal() and len(asked) < len("1000000") else float(2**attempt)
@@ -65,11 +65,11 @@ def wait_asked(answer: HttpResponse, attempt: int) -> float | None:
         return float(asked[:9])
     if answer.headers.get("X-RateLimit-Remaining") == "0":
         return _until_reset(answer)
-    return LONGEST_WAIT * 2  # GitHub asks for at least a minute where it names no time
+    return LONGEST_WAIT * 2  # GitHub asks for at least a minute if it names no time
 
 
 def rate_limited(answer: HttpResponse) -> bool:
-    """Whether this is one of GitHub's two limits and not a missing permission."""
+    """Whether this is one of GitHub's two rate limits and not a missing permission."""
     if answer.status == TOO_MANY:
         return True
     return answer.status == FORBIDDEN and (
@@ -80,7 +80,7 @@ def rate_limited(answer: HttpResponse) -> bool:
 
 
 def _until_reset(answer: HttpResponse) -> float:
-    """Seconds to the reset, by the server's own clock."""
+    """Seconds until the rate limit resets, by the server's clock."""
     from email.utils import parsedate_to_datetime
 
     try:

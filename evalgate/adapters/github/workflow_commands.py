@@ -1,4 +1,4 @@
-"""Workflow commands: the one door through which annotations reach the runner."""
+"""Formats and escapes workflow commands: the only way annotations reach the runner."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 LEVELS = ("error", "warning", "notice")
 MOST_OF_A_LEVEL = 9
-"""The runner drops what comes after the tenth of a level in a step; the tenth is the count of the rest."""
+"""The runner drops all after the tenth annotation of a level in a step; the tenth counts the rest."""
 MOST_LINES = 150
-"""Lines of a step's log that tell what is no annotation; a report is no place to flood a log from."""
+"""Annotations beyond the limit that a step's log lists as plain lines, so that they can't flood the log."""
 NO_MORE = "The log tells no more of these: results.json does."
 LONGEST_MESSAGE = 3_500
 LONGEST_TITLE = 200
 
 
 class Annotations:
-    """Turns annotations into lines to print, counting what the step has had of each level."""
+    """Formats annotations as lines to print and counts the step's annotations of each level."""
 
     def __init__(self) -> None:
         self._printed = dict.fromkeys(LEVELS, 0)
         self._lines = 0
 
     def lines(self, annotations: Sequence[Annotation]) -> list[str]:
-        """One command an annotation while there is room; then their number, and plain lines."""
+        """One command per annotation up to the limit; then the number of the others, and plain lines."""
         printed = []
         for level in LEVELS:
             of_level = [annotation for annotation in annotations if annotation.level == level]
@@ -48,7 +48,7 @@ class Annotations:
         return [f"::{level}::{len(rest)} more in the log and in the results", *plain]
 
     def _plain(self, level: str, rest: Sequence[Annotation]) -> list[str]:
-        """A line for each while there is room, and one that says so where it ends."""
+        """A plain line for each up to the limit, and a notice once it is reached."""
         before, self._lines = self._lines, self._lines + len(rest)
         told = [
             logsafe(f"{level}: {annotation.title}: {annotation.message}")
@@ -58,7 +58,7 @@ class Annotations:
 
 
 def command(annotation: Annotation) -> str:
-    """`::error file=..,line=..,title=..::message`, escaped so that nothing in it ends or begins a command."""
+    """`::error file=..,line=..,title=..::message`, escaped so that its text can't end or start a command."""
     file = _path(annotation.file)
     line = annotation.line if file else None
     properties = {
@@ -72,12 +72,12 @@ def command(annotation: Annotation) -> str:
 
 
 def mask(secret: str) -> str:
-    """The command that hides a secret from the log."""
+    """The command that masks a secret in the log."""
     return f"::add-mask::{_data(secret)}"
 
 
 def _path(path: str | None) -> str | None:
-    """A path that is plain text; another is no place to point at."""
+    """The path if it is printable plain text, otherwise None."""
     return path if path and path.isprintable() and "##[" not in path else None
 
 

@@ -1,4 +1,4 @@
-"""What this step prints and hands on to later ones."""
+"""Writes a workflow step's log, annotations, outputs and summary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Annotation
 
 LARGEST_SUMMARY = 1024 * 1024
-"""Bytes; the runner drops a larger summary whole."""
+"""Bytes; the runner drops a larger summary entirely."""
 CUT = "\n\n(The rest is left out: a job summary holds 1 MiB.)\n"
 SHORTEST_SECRET = 8
 HIDDEN = "***"
@@ -25,7 +25,7 @@ NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class WorkflowStep:
-    """Implements `StepOutput`. Every line printed passes a door; files are appended to, never replaced."""
+    """Implements `StepOutput`. Every printed line is escaped; files are appended to, never replaced."""
 
     def __init__(self, console: TextIO, output_file: str = "", summary_file: str = "") -> None:
         self._console = console
@@ -36,7 +36,7 @@ class WorkflowStep:
         self.told: dict[str, str] = {}  # outputs set so far
 
     def hide(self, secret: str) -> None:
-        """Has the runner mask a secret in the log, and keeps it out of whatever this step hands on."""
+        """Has the runner mask a secret in the log, and redacts it in all that this step writes."""
         for form in (secret, base64.b64encode(secret.encode()).decode()):
             self._print(mask(form))
             if len(form) >= SHORTEST_SECRET:
@@ -52,7 +52,7 @@ class WorkflowStep:
         self.told.update(values)
 
     def summary(self, markdown: str) -> None:
-        """Adds to the job summary, cut at a line's end where the runner would drop it."""
+        """Adds to the job summary, cut at a line's end if the runner would drop it."""
         if not self._summary_file:
             return
         content = f"{self._without_secrets(markdown).rstrip()}\n".encode(errors="replace")
@@ -64,12 +64,12 @@ class WorkflowStep:
             _append(self._summary_file, content)
 
     def annotate(self, annotations: Sequence[Annotation]) -> None:
-        """Prints annotations, at most nine of a level in the whole step and then a count."""
+        """Prints annotations, at most nine of a level in the whole step, then a count."""
         for line in self._annotations.lines(annotations):
             self._print(self._without_secrets(line))
 
     def log(self, line: str) -> None:
-        """Prints one line of anybody's text."""
+        """Prints one line of untrusted text, escaped."""
         self._print(self._without_secrets(logsafe(line)))
 
     def _without_secrets(self, text: str) -> str:
@@ -83,7 +83,7 @@ class WorkflowStep:
 
 
 def _assignment(name: str, value: str) -> str:
-    """`name=value`, or between delimiters nobody can know where the value has line breaks."""
+    """`name=value`; a value with line breaks is put between random delimiters, which no one can guess."""
     if not NAME.fullmatch(name):
         raise ValueError("an output's name is made of letters, digits and hyphens")
     if "\n" not in value and "\r" not in value:

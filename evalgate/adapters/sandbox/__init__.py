@@ -1,1 +1,1 @@
-"""A process of its own for what reads hostile bytes: its bounds, its user, and how it ended."""
+"""Runs the judge in a separate process, as it reads hostile files: its limits, its user, its exit status."""

@@ -1,4 +1,4 @@
-"""A note of what a process reads, for those who want to know when it ends before its time."""
+"""Notes which file a process reads, so that its parent can name the file if the process is killed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ LONGEST = 1_000
 
 
 class CurrentFileNote:
-    """The file that is being read, written where a process outlives this one; nowhere at first."""
+    """Writes the file that is being read to an open file of the parent process; not active at first."""
 
     def __init__(self) -> None:
         self._place: int | None = None
 
     def into(self, place: int) -> None:
-        """Writes to an open file from now on."""
+        """Starts writing to an open file."""
         self._place = place
 
     def __call__(self, path: str) -> None:
-        """`path` is being read now."""
+        """Notes that `path` is being read."""
         self._write(path, 0)
 
     def on(self, progress: Progress) -> Progress:
-        """The same progress; where somebody wants to know, it tells the suite too whose traces are read."""
+        """The same progress; if notes are active, it also notes the suite whose traces are read."""
         return progress if self._place is None else _Noted(progress, self._write)
 
     def _write(self, text: str, at: int) -> None:
@@ -37,20 +37,19 @@ class CurrentFileNote:
 
 
 class _Noted:
-    """Implements `Progress`."""
+    """Progress that also notes each suite."""
 
     def __init__(self, progress: Progress, write: Callable[[str, int], None]) -> None:
         self._write = write
         self.advance, self.finish, self._begin = progress.advance, progress.finish, progress.begin
 
     def begin(self, suite: str) -> None:
-        """Notes the suite."""
         self._write(suite, LONGEST)
         self._begin(suite)
 
 
 def last_read(place: int) -> str:
-    """The file that was noted last, and the suite that asked for it; empty where none was."""
+    """The file noted last and the suite it was read for; empty if nothing was noted."""
     from evalgate.reporting.text.escaping import oneline
 
     noted = (os.pread(place, LONGEST, at).rstrip(b"\0").decode(errors="replace") for at in (0, LONGEST))

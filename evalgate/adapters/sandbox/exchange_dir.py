@@ -1,4 +1,4 @@
-"""The folder through which a judge apart is asked and answers; what it leaves there is not trusted."""
+"""The folder for exchanging the request and the answer with a sandboxed judge, whose files are untrusted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASKER_READS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ExchangeDir:
-    """Such a folder, new and empty. `user` is who answers there; None: who asks."""
+    """A new exchange folder. `user` is the judge's user, None for the user of this process."""
 
     def __init__(self, folder: Path, user: int | None, group: int) -> None:
         self._folder = folder
@@ -30,32 +30,32 @@ class ExchangeDir:
         files = folder / FILES
         files.mkdir(mode=0o700)
         if user is not None:
-            os.chown(folder.parent, -1, group)  # where downloads lie, which the judge reads
+            os.chown(folder.parent, -1, group)  # holds downloads, which the judge reads
             folder.parent.chmod(0o750)
             os.chown(folder, user, group)
             os.chown(files, user, group)
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """The folder's path."""
         return str(self._folder)
 
     def ask(self, question: bytes) -> None:
-        """Leaves the question, before anybody else is at work here."""
+        """Writes the request, before the judge has access."""
         path = self._folder / QUESTION
         path.write_bytes(question)
         path.chmod(0o644)
 
     def answer(self) -> bytes | None:
-        """What was answered, None where nothing was."""
+        """Reads the answer, None if the judge wrote no answer."""
         return self._read(ANSWER, LARGEST_ANSWER)
 
     def file(self, name: str) -> bytes | None:
-        """One of the files that belong to the answer."""
+        """Reads a file that belongs to the answer."""
         return self._read(f"{FILES}/{name}", LARGEST_FILE)
 
     def pieces(self, name: str) -> Pieces | None:
-        """The same, for one that may be larger than memory should hold."""
+        """Reads such a file in pieces, if it may be too large for memory."""
         handle = self.open(name)
         if handle is None:
             return None
@@ -72,11 +72,11 @@ class ExchangeDir:
                 yield block
 
     def open(self, name: str) -> int | None:
-        """The same as an open file."""
+        """Opens such a file."""
         return self._open(f"{FILES}/{name}")
 
     def reading(self) -> str:
-        """What was being read last, empty where that is not known."""
+        """The file that the judge read last, empty if unknown."""
         from evalgate.adapters.sandbox.current_file import last_read
 
         handle = self._open(READING)
@@ -97,7 +97,7 @@ class ExchangeDir:
         return content
 
     def _open(self, name: str) -> int | None:
-        """A regular file and nothing else: no link, no device, nothing that lies elsewhere too."""
+        """Opens a regular file only: no link, no device, no file with several hard links."""
         handle = _opened(self._folder, name)
         if handle is None:
             return None
@@ -114,7 +114,7 @@ def _bounded(size: int, limit: int) -> None:
 
 
 def _opened(folder: Path, name: str) -> int | None:
-    """Step by step, each without following a link: the judge may move what lies in its folder."""
+    """Opens each path component without following links: the judge may move files in its folder."""
     handle = None
     try:
         handle = os.open(folder, ASKER_READS | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""How a process ended, and what that means in words."""
+"""Waits for a process to end and describes which limit it exceeded."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 LOOK_AGAIN_S = 0.02
 MB = 1_000_000
 BROKEN_OFF = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS})
-"""How compiled libraries end where they get no memory."""
+"""Signals that end compiled libraries when they get no memory."""
 
 
 class ExitStatus(NamedTuple):
-    """Its exit code, negative for the signal that ended it; whether its time was up."""
+    """The exit code, negative for a signal, and whether the process was killed for taking too long."""
 
     code: int
     is_late: bool = False
 
 
 def ending_of(pid: int, seconds: float | None, *, group: bool = False) -> ExitStatus:
-    """Waits for a process of ours and ends it when its time is up; its whole `group` where it leads one."""
+    """Waits for a child process and kills it after `seconds`; with `group`, kills its process group too."""
     try:
         is_late = not _has_ended(pid, seconds)
-    except BaseException:  # we are told to go: it goes too
+    except BaseException:  # this process is being ended: end the child too
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
     if is_late:
         os.kill(pid, signal.SIGKILL)
     if group:
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # its number is not given away before the next line
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # keeps its pid reserved until the next lines
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
@@ -47,7 +47,6 @@ def ending_of(pid: int, seconds: float | None, *, group: bool = False) -> ExitSt
 
 
 def _has_ended(pid: int, seconds: float | None) -> bool:
-    """Whether it ends within so many seconds."""
     if not hasattr(os, "pidfd_open"):
         return _looked_for(pid, seconds)
     handle = os.pidfd_open(pid)
@@ -60,7 +59,7 @@ def _has_ended(pid: int, seconds: float | None) -> bool:
 
 
 def _looked_for(pid: int, seconds: float | None) -> bool:
-    """The same where the system has no handles of processes."""
+    """The same by polling, for systems without pidfd."""
     until = None if seconds is None else monotonic() + seconds
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if until is not None and monotonic() > until:
@@ -70,7 +69,7 @@ def _looked_for(pid: int, seconds: float | None) -> bool:
 
 
 def over_limit(ending: ExitStatus, bounds: Bounds, reading: str) -> OverLimit | None:
-    """Which bound the process has passed, or that it broke off; None where it ended by itself."""
+    """The error for the limit that the process exceeded, or for a crash; None if it exited by itself."""
     what = _reason(ending, bounds)
     if what is None:
         return None

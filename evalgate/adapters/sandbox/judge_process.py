@@ -1,4 +1,4 @@
-"""Starts a judge apart and waits for it: no environment, no streams, no open files of ours."""
+"""Starts a sandboxed judge and waits for it: it gets no environment, no streams and no open files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from evalgate.adapters.sandbox.process_bounds import Bounds
 
 JUDGE, GROUP = 60_700, 60_700
-"""User and group of a judge: nobody's, and outside the ranges that systems give out."""
+"""User and group of a judge: unused, and outside the ranges that systems assign."""
 at_work: set[int] = set()
-"""Numbers of the judges that there are."""
+"""Process ids of the running judges."""
 
 
 def start(program: Sequence[str]) -> int:
-    """Starts a program that judges; its number."""
+    """Starts a judge; returns its process id."""
     nothing = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
     nothing += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
     pid = os.posix_spawn(program[0], [*program], {}, file_actions=nothing, setpgroup=0)
@@ -32,7 +32,7 @@ def start(program: Sequence[str]) -> int:
 
 
 def wait_for(pid: int, place: ExchangeDir, bounds: Bounds) -> None:
-    """Waits for a judge's end; raises OverLimit where it did not come to one by itself."""
+    """Waits for a judge; raises OverLimit if it did not exit by itself."""
     try:
         ending = ending_of(pid, bounds.wall, group=True)
     finally:
@@ -43,7 +43,7 @@ def wait_for(pid: int, place: ExchangeDir, bounds: Bounds) -> None:
 
 
 def end(pid: int) -> None:
-    """Ends a judge, and the group that it leads where it has come to that; comes back when it is gone."""
+    """Kills a judge, with its process group if it has one, and waits until it is gone."""
     for ended in (os.killpg, os.kill):
         with contextlib.suppress(OSError):
             ended(pid, SIGKILL)
@@ -53,15 +53,15 @@ def end(pid: int) -> None:
 
 
 def end_all() -> None:
-    """Ends every judge: this process is told to go."""
+    """Kills all judges, because this process is being ended."""
     for pid in tuple(at_work):
         end(pid)
 
 
 def user_to_be(needed: Sequence[str], workspace: str) -> int | None:
-    """The user that a judge becomes, who must be able to read what it needs; None: the one we are.
+    """The user for a judge, who must be able to read the `needed` paths; None for the current user.
 
-    That is nobody's user, or where only the owner of the workspace may read that, its owner.
+    It is an unused user, or the workspace's owner if only that one can read them.
     """
     if os.geteuid() != 0:
         return None
@@ -71,7 +71,7 @@ def user_to_be(needed: Sequence[str], workspace: str) -> int | None:
 
 
 def _reaches(user: int, path: str) -> bool:
-    """Whether a user may list a folder, and pass all above it."""
+    """Whether a user may list a folder and pass through all its parents."""
     inner = Path(path).resolve()
     if not _may(user, inner, 0o5):
         return False

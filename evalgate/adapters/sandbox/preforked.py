@@ -1,4 +1,4 @@
-"""A judge that was made ready: forked from a process that knows no secret yet, to be asked once."""
+"""A judge forked in advance, before its parent knows any secret; it answers one request."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ if TYPE_CHECKING:
 
 STREAMS = (0, 1, 2)
 EARS = 3
-"""The open file by which the judge hears, the only one that it keeps."""
+"""The open file through which the judge gets its input, the only one it keeps."""
 ABOVE_ALL_FILES = 1 << 20
 BROKEN = 1
 
 
 class ReadyJudge:
-    """Such a process, as the one sees it that will ask."""
+    """The parent's side of such a judge."""
 
     def __init__(self, pid: int, words: int) -> None:
         self._pid, self._words = pid, words
         self._is_asked = False
 
     def prepare(self, bounds: Bounds, modules: Sequence[str] = ()) -> None:
-        """Has it bound itself, and load modules while this process does something else."""
+        """Has the judge apply its limits and import modules while this process goes on."""
         self._say(" ".join(map(str, (bounds.cpu, bounds.spare, bounds.memory, *modules))) + "\n")
 
     def begin(self, folder: str, user: int | None) -> int:
-        """Has it answer the question in a folder, as a user; its number."""
+        """Has the judge answer the request in a folder, as a user; returns its process id."""
         self._say(f"{'' if user is None else user}\n{folder}")
         os.close(self._words)
         self._is_asked = True
         return self._pid
 
     def dismiss(self) -> None:
-        """Ends it where nobody has asked it."""
+        """Ends the judge if it got no request."""
         if self._is_asked:
             return
         end(self._pid)
         os.close(self._words)
 
     def _say(self, words: str) -> None:
-        with suppress(BrokenPipeError):  # it is gone: who waits for it will see how
+        with suppress(BrokenPipeError):  # it has ended: waiting for it will show how
             os.write(self._words, os.fsencode(words))
 
 
 def make_ready(life: Callable[[int], object]) -> ReadyJudge:
-    """Forks a process that keeps no open file but the one through which `life` hears."""
+    """Forks a process that runs `serve` and keeps only one open file, its input."""
     heard, words = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -67,7 +67,7 @@ def make_ready(life: Callable[[int], object]) -> ReadyJudge:
 
 
 def _leave_all_behind(heard: int) -> None:
-    """A session of its own, signals as a new process has them, streams that lead nowhere."""
+    """Starts a new session with default signals, streams to /dev/null, and no other open files."""
     os.setsid()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""What a process may use, and what it may use no more once it has said so."""
+"""Limits a process: CPU time, memory, files, processes and user. They can't be raised afterwards."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MB = 1_000_000
 LARGEST_FILE = 600 * MB
 MOST_OPEN_FILES = 256
 NO_PROCESS = 0
-"""More than the one that judges. Only the system's own root may begin others all the same."""
+"""Processes besides the judge. Only the system's root user is not bound by this."""
 OUT_OF_MEMORY = 99
-"""The exit code by which a bounded process says that it had no memory left."""
+"""The exit code of a limited process that ran out of memory."""
 NO_MEMORY = 12  # ENOMEM
 NEARLY_ALL = 0.9
 NOT_LOADED = ("annot allocate memory", "failed to map segment")
-"""How the system says that a library found no room."""
+"""The system's messages when a library does not fit into memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Seconds of CPU time, bytes of address space, seconds by the clock. None is no bound.
+    """Limits: seconds of CPU time, bytes of address space, seconds of wall time. None means no limit.
 
-    `spare` is what the CPU time may grow by while traces are judged, see `Allowance`.
+    `spare` is how much the CPU time may grow while traces are judged, see `CpuAllowance`.
     """
 
     cpu: int | None = None
@@ -38,21 +38,21 @@ class Bounds:
 
 
 def bound(bounds: Bounds) -> None:
-    """Bounds this process, for good, and leaves no image of its memory where it breaks off."""
+    """Limits this process permanently, and disables core dumps."""
     sys.unraisablehook = _say_nothing
     _limit(resource.RLIMIT_CORE, 0, 0)
     if bounds.cpu is not None:
-        _limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # the first one tells why
+        _limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # soft: SIGXCPU
     if bounds.memory is not None:
         _limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
 
 
 def _say_nothing(_: object) -> None:
-    """What can't be raised for want of memory is not printed either: how the process ends tells it."""
+    """Prints no unraisable errors, as memory may be exhausted: the exit code shows that."""
 
 
 def become(user: int | None, group: int) -> None:
-    """Bounds what this process may leave behind and begin and, where `user` is told, goes on as that user."""
+    """Limits files and processes, forbids new privileges and, if a `user` is given, becomes that user."""
     _limit(resource.RLIMIT_FSIZE, LARGEST_FILE, LARGEST_FILE)
     _limit(resource.RLIMIT_NOFILE, MOST_OPEN_FILES, MOST_OPEN_FILES)
     _limit(resource.RLIMIT_NPROC, NO_PROCESS, NO_PROCESS)
@@ -65,7 +65,7 @@ def become(user: int | None, group: int) -> None:
 
 
 def _limit(kind: int, soft: int, hard: int) -> None:
-    """Lowers a limit; one that is lower already stays."""
+    """Lowers a limit; keeps a lower existing one."""
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
         hard = min(hard, most)
@@ -73,17 +73,17 @@ def _limit(kind: int, soft: int, hard: int) -> None:
 
 
 class Allowance:
-    """Gives the process a second of CPU time more for so many traces; implements `Progress`."""
+    """Allows one more second of CPU time per `every` traces; implements `Progress`."""
 
     def __init__(self, every: int) -> None:
         self._every = every
         self._count = 0
 
     def begin(self, suite: str) -> None:
-        """All suites together are given time."""
+        """Does nothing: the time is for all suites together."""
 
     def advance(self, what: str, count: int = 1) -> None:  # noqa: ARG002  the port's signature
-        """`count` more are done."""
+        """Counts traces, and raises the CPU limit if due."""
         self._count += count
         if self._count >= self._every:
             soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -91,11 +91,11 @@ class Allowance:
             self._count %= self._every
 
     def finish(self) -> None:
-        """Nothing was shown."""
+        """Does nothing."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error comes from a bound on memory, also where it hit the loading of a library."""
+    """Whether an error comes from the memory limit, also if it hit while loading a library."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == NO_MEMORY):
@@ -107,7 +107,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _has_used_its_memory() -> bool:
-    """Whether this process came close to its bound: what fails then fails for that, whatever it says."""
+    """Whether the peak use was close to the limit: any failure is then taken for lack of memory."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     try:
         told = Path("/proc/self/status").read_text(encoding="ascii")

@@ -1,1 +1,1 @@
-"""The store in SQL: SQLite in a file, or PostgreSQL; one schema, and one use of it, for both."""
+"""The SQL store, in a SQLite file or in PostgreSQL, with one schema. Entry point: `store.SqlStore`."""

@@ -1,4 +1,4 @@
-"""Approvals in their table."""
+"""Stores approvals in their table."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PROVENANCE = Provenance._fields
 
 
 class ApprovalTable:
-    """The port's StoredApprovals."""
+    """Implements the port `StoredApprovals`."""
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
     def create(self, approval: StoredApproval) -> StoredApproval:
-        """Stores one; one comment is stored once per scope."""
+        """Stores an approval; a comment is stored once per scope."""
         stored = replace(
             approval,
             id=approval.id or _id_of(approval),
@@ -50,18 +50,18 @@ class ApprovalTable:
             return _approval(kept)
 
     def list(self, page: Page = Page()) -> Sequence[StoredApproval]:  # noqa: B008  a constant
-        """All, also those that no longer hold."""
+        """All approvals, including expired and withdrawn ones."""
         return self._listed(page)
 
     def active(self, today: date, *, head_commit: str | None = None) -> Sequence[StoredApproval]:
-        """Those that hold on a day."""
+        """The approvals in force on a day, for any commit or for `head_commit`."""
         asked = [APPROVALS.c.withdrawn_at.is_(None), APPROVALS.c.until >= today]
         if head_commit is not None:
             asked.append(or_(APPROVALS.c.head_commit.is_(None), APPROVALS.c.head_commit == head_commit))
         return self._listed(None, *asked)
 
     def withdraw(self, approval_id: str) -> bool:
-        """Ends one now."""
+        """Ends an approval now; False if none of that id is in force."""
         holds = (APPROVALS.c.id == approval_id, APPROVALS.c.withdrawn_at.is_(None))
         with self._database.writing() as connection:
             done = connection.execute(update(APPROVALS).where(*holds).values(withdrawn_at=self._now()))
@@ -74,7 +74,7 @@ class ApprovalTable:
 
 
 def _id_of(approval: StoredApproval) -> str:
-    """The same for the same word of the same comment, and one of its own for any other approval."""
+    """The same id for the same scope of the same comment; a random id for other approvals."""
     if approval.provenance.comment_id is None:
         return uuid4().hex
     said = approval.approval

@@ -1,4 +1,4 @@
-"""One connection to a store, and transactions on it: for reading, and for writing alone."""
+"""One connection to a store, with transactions for reading and for exclusive writing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WRITES = "evalgate_writes"
 
 
 class Database:
-    """A store's engine. Whoever writes to SQLite asks for the lock at once: asking later may fail."""
+    """A store's engine. A SQLite writer takes the lock at the start: taking it later may fail."""
 
     def __init__(self, place: StoreUrl, *, create: bool = True) -> None:
         self.place = place
@@ -49,12 +49,12 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """True of a file, False of a server."""
+        """True for a file, False for a server."""
         return self.place.kind == "sqlite"
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One state of the store, whatever others write meanwhile."""
+        """A transaction that sees one state of the store, whatever others write meanwhile."""
         with in_our_words(self.place), self._engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
@@ -63,24 +63,24 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """All that is written inside is stored at the end, or nothing of it."""
+        """A transaction: everything written in it is stored at its end, or nothing."""
         with in_our_words(self.place), self._engine.connect() as connection:
             connection.execution_options(**{_WRITES: True})
             with connection.begin():
                 yield connection
 
     def insert_new(self, table: Table) -> Any:
-        """An insert that passes over rows which are there already."""
+        """An insert that skips rows that exist already."""
         dialect = sqlite if self.is_sqlite else postgresql
         return dialect.insert(table).on_conflict_do_nothing()
 
     def insert_once(self, connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
-        """Inserts a row; False where its key is taken."""
+        """Inserts a row; False if its key is taken."""
         wanted = self.insert_new(table).returning(*table.primary_key.columns)
         return connection.execute(wanted, values).first() is not None
 
     def close(self) -> None:
-        """Lets go of every connection."""
+        """Closes every connection."""
         self._engine.dispose()
 
 
@@ -130,7 +130,7 @@ def _postgres_engine(place: StoreUrl) -> Engine:
 
 
 def _connect_arguments(query: Any) -> dict[str, Any]:
-    """What the URL leaves open. Nothing is prepared on the server: a pool before it may hand us another."""
+    """Options that the URL lacks. No prepared statements: a pool may switch the server connection."""
     wanted = {"connect_timeout": CONNECT_SECONDS, "application_name": "evalgate"}
     return {name: value for name, value in wanted.items() if name not in query} | {"prepare_threshold": None}
 

@@ -1,4 +1,4 @@
-"""What a driver reports, in our own words: no text of a library passes, for it may hold what was sent."""
+"""Translates driver errors to EvalGate's messages: a library's text may quote stored data, so none passes."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _WHILE_CONNECTING = (
     ("database ", "3D"),
     ("too many", "53"),
 )
-"""What the server's refusal speaks of, and what it means: a refused connection comes without a code."""
+"""Words in a refusal and the SQLSTATE they mean: a refused connection comes without a code."""
 
 
 @contextmanager
 def in_our_words(place: StoreUrl) -> Iterator[None]:
-    """Raises StoreUnreachable or SettingError for whatever a database reports."""
+    """Raises StoreUnreachable or SettingError for any error of the database."""
     try:
         yield
     except IntegrityError as error:
@@ -105,11 +105,11 @@ def _of_sqlite(error: sqlite3.Error, place: StoreUrl) -> EvalGateError:
 
 
 def _main_words(name: str) -> list[str]:
-    """SQLITE_IOERR_WRITE is a kind of SQLITE_IOERR."""
+    """The primary code of an extended one: SQLITE_IOERR for SQLITE_IOERR_WRITE."""
     return ["_".join(name.split("_")[:2])]
 
 
 def no_store(place: StoreUrl) -> SettingError:
-    """The answer to a file that is not what this program makes."""
+    """The error for a file or database that is not an EvalGate store."""
     hint = "name another store, or move the file away"
     return SettingError(Problem(f"{place.shown} is damaged, or no store of EvalGate", None, hint))

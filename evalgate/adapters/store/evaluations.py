@@ -1,4 +1,4 @@
-"""Goldens as judged, in their table."""
+"""Stores evaluations of goldens in their table."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ _LISTS_OF_A_TURN = ("retrieved_memories", "tools_invoked", "tool_results", "evid
 
 
 class EvaluationTable:
-    """The port's Evaluations."""
+    """Implements the port `Evaluations`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def create(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
-        """Stores one, with an id where it has none."""
+        """Stores an evaluation; adds an id if it has none."""
         with self._database.writing() as connection:
             (key,) = insert_evaluations(connection, self._database, [evaluation])
             return _evaluation(connection.execute(select(EVALUATIONS).where(EVALUATIONS.c.id == key)).one())
 
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
-        """The one of that id."""
+        """The evaluation with that id."""
         found = self._listed(Page(1), EVALUATIONS.c.id == evaluation_id)
         return found[0] if found else None
 
@@ -71,7 +71,7 @@ class EvaluationTable:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[GoldenEvaluation]:
-        """All, of one suite, of a time."""
+        """Evaluations, newest first: all, of one suite, from `since` and before `until`."""
         asked = []
         if suite is not None:
             asked.append(EVALUATIONS.c.suite == suite)
@@ -82,23 +82,23 @@ class EvaluationTable:
         return self._listed(page, *asked)
 
     def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """Those of one golden."""
+        """The evaluations of one golden."""
         return self._listed(page, EVALUATIONS.c.golden_id == golden_id)
 
     def with_status(self, status: RegressionStatus, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """Those of one regression status."""
+        """The evaluations with one regression status."""
         return self._listed(page, EVALUATIONS.c.regression_status == status)
 
     def of_run(self, run_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """Those of one run."""
+        """The evaluations of one run."""
         return self._listed(page, EVALUATIONS.c.run_id == run_id)
 
     def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """Those of one recording."""
+        """The evaluations of one trace."""
         return self._listed(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
 
     def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
-        """The last one of a golden in a suite before a moment."""
+        """The last evaluation of a golden in a suite before a time."""
         asked = (
             EVALUATIONS.c.golden_id == golden_id,
             EVALUATIONS.c.suite == suite,
@@ -117,7 +117,7 @@ class EvaluationTable:
 def insert_evaluations(
     connection: Connection, database: Database, evaluations: Sequence[GoldenEvaluation]
 ) -> Sequence[str]:
-    """Stores them, and tells their ids.
+    """Stores evaluations; returns their ids.
 
     Raises SettingError for a golden or a run that is not stored, or an id that is taken.
     """
@@ -155,12 +155,12 @@ def _turn_values(turn: TurnResult) -> dict[str, Any]:
 
 
 def issue_values(issues: Sequence[Issue]) -> list[dict[str, Any]]:
-    """Issues as JSON."""
+    """Encodes issues as JSON values."""
     return [issue._asdict() for issue in issues]
 
 
 def issues_of(values: object) -> tuple[Issue, ...]:
-    """Issues out of JSON."""
+    """Decodes issues from JSON values."""
     return tuple(_issue(stored_values.mapping(value)) for value in stored_values.items(values))
 
 

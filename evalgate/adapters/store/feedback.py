@@ -1,4 +1,4 @@
-"""What people said, in its table."""
+"""Stores people's feedback in its table."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _FIELDS = Feedback.__match_args__
 
 
 class FeedbackTable:
-    """The port's Feedbacks."""
+    """Implements the port `Feedbacks`."""
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
     def create(self, feedback: Feedback) -> Feedback:
-        """Stores one, with an id and a time where it has none."""
+        """Stores feedback; adds an id and a time if missing."""
         stored = replace(
             feedback,
             id=feedback.id or uuid4().hex,
@@ -53,15 +53,15 @@ class FeedbackTable:
             return _feedback(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 
     def list(self, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008  a constant
-        """All."""
+        """All feedback, oldest first."""
         return self._listed(page)
 
     def of_conversation(self, conversation_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
-        """Those on one conversation."""
+        """The feedback on one conversation."""
         return self._listed(page, FEEDBACK.c.conversation_id == conversation_id)
 
     def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
-        """Those on one golden."""
+        """The feedback on one golden."""
         return self._listed(page, FEEDBACK.c.golden_id == golden_id)
 
     def _listed(self, page: Page, *asked: ColumnElement[bool]) -> Sequence[Feedback]:

@@ -1,4 +1,4 @@
-"""Golden conversations in their tables."""
+"""Stores golden conversations in their tables."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _LISTS = (
     *("user_messages", "golden_responses", "tags"),
 )
 _TEXTS = ("id", "conversation_id", "title", "description", "intent", "primary_stance", "creator")
-_MANY = 500  # values of one IN
+_MANY = 500  # values per IN clause
 
 
 class GoldenTable:
-    """The port's Goldens."""
+    """Implements the port `Goldens`."""
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
     def create(self, golden: Golden) -> Golden:
-        """Stores a new one as version 1."""
+        """Stores a new golden as version 1; raises SettingError if the id is taken."""
         with self._database.writing() as connection:
             return self._insert(connection, golden)
 
     def keep(self, golden: Golden) -> Golden:
-        """Stores it, or updates what says something else."""
+        """Stores a golden, or updates the stored one if its content differs."""
         with self._database.writing() as connection:
             stored = _get(connection, golden.id)
             if stored is None:
@@ -55,25 +55,25 @@ class GoldenTable:
             return self._replace(connection, stored, golden)
 
     def get(self, golden_id: str) -> Golden | None:
-        """The one of that id."""
+        """The golden with that id."""
         with self._database.reading() as connection:
             return _get(connection, golden_id)
 
     def list(self, page: Page = Page(), by: GoldenFilter = GoldenFilter()) -> Sequence[Golden]:  # noqa: B008  constants
-        """Those that the filter lets through."""
+        """The goldens that match the filter."""
         wanted = paged(select(GOLDENS).where(*_conditions(by)).order_by(GOLDENS.c.id), page)
         with self._database.reading() as connection:
             return [_golden(row) for row in connection.execute(wanted)]
 
     def count(self, by: GoldenFilter = GoldenFilter()) -> int:  # noqa: B008  a constant
-        """How many the filter lets through."""
+        """The number of goldens that match the filter."""
         with self._database.reading() as connection:
             return connection.scalar(select(func.count()).select_from(GOLDENS).where(*_conditions(by))) or 0
 
     def chosen(
         self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
     ) -> Sequence[Golden]:
-        """Those that an id, a tag or an intent names."""
+        """The goldens with one of these ids, tags or intents."""
         with_tag = select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag.in_(tags))
         named = or_(GOLDENS.c.id.in_(ids), GOLDENS.c.intent.in_(intents), GOLDENS.c.id.in_(with_tag))
         with self._database.reading() as connection:
@@ -83,12 +83,12 @@ class GoldenTable:
             ]
 
     def ids(self) -> Sequence[str]:
-        """All ids."""
+        """All ids, sorted."""
         with self._database.reading() as connection:
             return list(connection.scalars(select(GOLDENS.c.id).order_by(GOLDENS.c.id)))
 
     def update(self, golden: Golden) -> Golden:
-        """Replaces the one of its id, if nobody else was faster."""
+        """Replaces the golden of that id; raises SettingError if it was changed meanwhile."""
         with self._database.writing() as connection:
             stored = _get(connection, golden.id, lock=True)
             if stored is None:
@@ -99,7 +99,7 @@ class GoldenTable:
             return self._replace(connection, stored, golden)
 
     def delete(self, golden_id: str) -> Deleted | None:
-        """Takes it away with its evaluations."""
+        """Deletes a golden with its evaluations."""
         with self._database.writing() as connection:
             gone = Deleted(
                 _count(connection, EVALUATIONS.c.golden_id == golden_id),
@@ -131,7 +131,7 @@ class GoldenTable:
 
 
 def require_goldens(connection: Connection, ids: Sequence[str]) -> None:
-    """Raises SettingError for the first that is not stored."""
+    """Raises SettingError for the first id that is not stored."""
     wanted = list(dict.fromkeys(map(clean_text, ids)))
     for start in range(0, len(wanted), _MANY):
         some = wanted[start : start + _MANY]

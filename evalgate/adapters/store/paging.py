@@ -1,4 +1,4 @@
-"""A part of a list."""
+"""Limits a query to one page."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 
 def paged(wanted: Select[Any], page: Page) -> Select[Any]:
-    """The rows of the page; nothing before the first and no negative number of them."""
+    """The query for the rows of a page; negative limits and offsets count as 0."""
     return wanted.limit(max(0, clean_integer(page.limit))).offset(max(0, clean_integer(page.offset)))

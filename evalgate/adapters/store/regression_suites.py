@@ -1,4 +1,4 @@
-"""Regression suites in their tables."""
+"""Stores regression suites in their tables."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _FIELDS = tuple(name for name in RegressionSuite.__match_args__ if name not in {
 
 
 class SuiteTable:
-    """The port's RegressionSuites."""
+    """Implements the port `RegressionSuites`."""
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
 
     def create(self, suite: RegressionSuite) -> RegressionSuite:
-        """Stores a new one."""
+        """Stores a new suite; raises SettingError if the name is taken."""
         now = self._now()
         stored = replace(suite, created_at=now, updated_at=now)
         with self._database.writing() as connection:
@@ -46,19 +46,19 @@ class SuiteTable:
         return stored
 
     def get(self, name: str) -> RegressionSuite | None:
-        """The one of that name."""
+        """The suite with that name."""
         with self._database.reading() as connection:
             row = connection.execute(select(SUITES).where(SUITES.c.name == name)).one_or_none()
             return None if row is None else _suite(connection, row)
 
     def list(self, page: Page = Page()) -> Sequence[RegressionSuite]:  # noqa: B008  a constant
-        """All."""
+        """All suites, by name."""
         with self._database.reading() as connection:
             rows = connection.execute(paged(select(SUITES).order_by(SUITES.c.name), page)).all()
             return [_suite(connection, row) for row in rows]
 
     def update(self, suite: RegressionSuite) -> RegressionSuite:
-        """Replaces the one of its name."""
+        """Replaces the suite of that name; raises SettingError if there is none."""
         with self._database.writing() as connection:
             made = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
             if made is None:
@@ -70,7 +70,7 @@ class SuiteTable:
         return stored
 
     def delete(self, name: str) -> bool:
-        """Takes it away; its goldens stay."""
+        """Deletes a suite; its goldens stay."""
         with self._database.writing() as connection:
             return connection.execute(delete(SUITES).where(SUITES.c.name == name)).rowcount > 0
 

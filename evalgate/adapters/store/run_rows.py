@@ -1,4 +1,4 @@
-"""Runs as rows, and rows as runs."""
+"""Converts runs to rows and rows to runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Row
 
 MOST_RESULTS = 256_000_000
-"""Bytes of results that are unpacked: as many as a results.json may have that is read from a file."""
+"""Limit for unpacked results in bytes, the same as for a results.json file."""
 _QUICKLY = 1
 _FACTS = (
     *("id", "verdict", "exit_code", "report_only", "branch", "pull_request", "url", "started_at"),
@@ -41,7 +41,7 @@ _SCENARIO = (
 
 
 def facts_values(facts: RunFacts) -> dict[str, Any]:
-    """The row of a run."""
+    """Encodes a run as a row."""
     return {
         **{name: getattr(facts, name) for name in _FACTS},
         **facts.totals._asdict(),
@@ -57,7 +57,7 @@ def facts_values(facts: RunFacts) -> dict[str, Any]:
 
 
 def approval_values(approval: RunApproval) -> dict[str, Any]:
-    """What was decided about a run, as columns of its row."""
+    """Encodes the decision about a run as columns of its row."""
     return {
         "approval_status": approval.status,
         "approved_by": approval.approved_by,
@@ -67,7 +67,7 @@ def approval_values(approval: RunApproval) -> dict[str, Any]:
 
 
 def facts_of(row: Row[Any]) -> RunFacts:
-    """A run out of its row."""
+    """Decodes a run from its row."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     issues = stored_values.mapping(told["issues"])
     counted = (
@@ -86,29 +86,29 @@ def facts_of(row: Row[Any]) -> RunFacts:
 
 
 def approval_of(row: Row[Any]) -> RunApproval:
-    """What was decided about the run of a row that has its columns."""
+    """Decodes the decision about a run from a row with its columns."""
     return RunApproval(row.approval_status, row.approved_by, row.approval_comment, row.approval_at)
 
 
 def suite_values(suite: StoredSuiteRow) -> dict[str, Any]:
-    """The row of a suite, but for its run."""
+    """Encodes a suite as a row, without the run."""
     return {name: getattr(suite, name) for name in _SUITE} | {"dimensions": dict(suite.dimensions)}
 
 
 def suite_of(row: Row[Any]) -> StoredSuiteRow:
-    """A suite out of its row."""
+    """Decodes a suite from its row."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in _SUITE}
     return StoredSuiteRow(**plain | {"dimensions": stored_values.scores(told["dimensions"])})
 
 
 def scenario_values(scenario: StoredScenarioRow) -> dict[str, Any]:
-    """The row of a scenario, but for its run and its number."""
+    """Encodes a scenario as a row, without run and scenario number."""
     return {name: getattr(scenario, name) for name in _SCENARIO} | {"dimensions": dict(scenario.dimensions)}
 
 
 def scenario_of(row: Row[Any]) -> StoredScenarioRow:
-    """A scenario out of its row and that of its name."""
+    """Decodes a scenario from its row joined with its name."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     plain: dict[str, Any] = {name: told[name] for name in _SCENARIO}
     plain["dimensions"] = stored_values.scores(told["dimensions"])
@@ -116,18 +116,18 @@ def scenario_of(row: Row[Any]) -> StoredScenarioRow:
 
 
 def sighting_of(row: Row[Any]) -> Sighting:
-    """A scenario in a run out of their rows."""
+    """Decodes a scenario in a run from their joined rows."""
     told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     return Sighting(told["run_id"], told["completed_at"], told["branch"], told["commit_id"], scenario_of(row))
 
 
 def pack(results: bytes) -> bytes:
-    """The document, smaller."""
+    """Compresses a results document."""
     return zlib.compress(results, _QUICKLY)
 
 
 def unpack(packed: bytes, most: int = MOST_RESULTS) -> bytes:
-    """The document as it was; raises SettingError for what no run of ours has left."""
+    """Decompresses a results document; raises SettingError if it is damaged or too large."""
     inflater = zlib.decompressobj()
     try:
         results = inflater.decompress(packed, most)

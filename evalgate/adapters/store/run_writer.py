@@ -1,4 +1,4 @@
-"""A run on its way into its tables, in the transaction of whoever stores it."""
+"""Writes a run into its tables, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from evalgate.models.run.evaluation import GoldenEvaluation
     from evalgate.models.store.stored_run import StoredRun
 
-_MANY = 500  # values of one IN
+_MANY = 500  # values per IN clause
 
 
 def write_run(
     connection: Connection, database: Database, run: StoredRun, evaluations: Sequence[GoldenEvaluation]
 ) -> bool:
-    """Stores a run whole; False where its id is stored already."""
+    """Stores a whole run; False if its id is stored already."""
     wanted = database.insert_new(RUNS).returning(RUNS.c.number)
     number = connection.scalar(wanted, facts_values(run.facts))
     if number is None:
@@ -51,15 +51,15 @@ def write_run(
 
 
 def digest_of(key: ScenarioKey) -> str:
-    """A name of a scenario that any index takes: ids may have more bytes than an entry."""
+    """A digest that identifies a scenario; its id may be too long for an index entry."""
     named = [clean_text(key.suite), clean_text(key.id), key.variant and clean_text(key.variant)]
     return hashlib.sha256(dump_json(named).encode()).hexdigest()
 
 
 def _numbers(connection: Connection, database: Database, keys: Sequence[ScenarioKey]) -> Mapping[str, int]:
-    """The number of each scenario by its digest.
+    """The number of each scenario by its digest; unknown scenarios are inserted.
 
-    New ones are numbered in one order, so that two writers who meet never wait for each other in a circle.
+    They are inserted in sorted order, so that two concurrent writers can't deadlock.
     """
     by_digest = {digest_of(key): key for key in keys}
     known = _known(connection, by_digest)

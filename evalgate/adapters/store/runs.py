@@ -1,4 +1,4 @@
-"""Runs in their tables."""
+"""Stores runs in their tables."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 
 class RunTable:
-    """The port's Runs."""
+    """Implements the port `Runs`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def record(self, run: StoredRun, evaluations: Sequence[GoldenEvaluation] = ()) -> bool:
-        """Stores a run with its evaluations, all or nothing."""
+        """Stores a run with its evaluations, all or nothing; False if it is stored already."""
         with self._database.writing() as connection:
             return write_run(connection, self._database, run, evaluations)
 
     def get(self, run_id: str) -> StoredRun | None:
-        """The whole run of that id."""
+        """The whole run with that id."""
         with self._database.reading() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run_id)).one_or_none()
             if row is None:
@@ -68,7 +68,7 @@ class RunTable:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[RunFacts]:
-        """All, those with a suite, those of a branch, those completed in a time."""
+        """Runs, newest first: all, with a suite, of a branch, completed from `since` and before `until`."""
         table = RUN_SUITES if suite is not None else RUNS
         number = RUN_SUITES.c.run if suite is not None else RUNS.c.number
         asked = _asked(suite, branch)
@@ -83,7 +83,7 @@ class RunTable:
             return [facts_of(row) for row in connection.execute(paged(wanted, page))]
 
     def count(self, *, suite: str | None = None, branch: str | None = None) -> int:
-        """How many there are."""
+        """The number of runs, of one suite or branch."""
         table = RUN_SUITES if suite is not None else RUNS
         wanted = select(func.count()).select_from(table).where(*_asked(suite, branch))
         with self._database.reading() as connection:
@@ -95,7 +95,7 @@ class RunTable:
             return trend(connection, subject, limit)
 
     def last_status(self, key: ScenarioKey, branch: str | None = None) -> Sighting | None:
-        """How a scenario stood in the last run that had it."""
+        """The result of a scenario in the last run that had it."""
         found = self.sightings(key, 1, branch)
         return found[0] if found else None
 
@@ -106,12 +106,12 @@ class RunTable:
         suite: str | None = None,
         branch: str | None = None,
     ) -> Sequence[Sighting]:
-        """How each scenario stood in the last run that had it."""
+        """The result of each scenario in the last run that had it."""
         told = self._seen_last(LastRun(1, suite, branch, page))
         return [seen[-1] for seen in told.values()]
 
     def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
-        """How a scenario stood in the last `window` runs that had it, oldest first."""
+        """The results of a scenario in the last `window` runs that had it, oldest first."""
         with self._database.reading() as connection:
             digest = SCENARIOS.c.digest == digest_of(key)
             number = connection.scalar(select(SCENARIOS.c.number).where(digest))
@@ -126,13 +126,13 @@ class RunTable:
     def all_sightings(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
-        """The same of every scenario."""
+        """The results of every scenario in the last `window` runs that had it, oldest first."""
         return self._seen_last(LastRun(window, suite, branch))
 
     def turned(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Sequence[ScenarioKey]:
-        """Scenarios that passed some of the last `window` runs that had them, and not others."""
+        """Scenarios that passed some, but not all, of the last `window` runs that evaluated them."""
         if window < 1:
             return []
         with self._database.reading() as connection:
@@ -150,13 +150,13 @@ class RunTable:
         return {key: seen[-asked.window :] for key, seen in told.items()}
 
     def decide(self, run_id: str, approval: RunApproval) -> bool:
-        """Keeps what a person decided about a run."""
+        """Stores a person's decision about a run; False if there is no such run."""
         with self._database.writing() as connection:
             decided = update(RUNS).where(RUNS.c.id == run_id).values(**approval_values(approval))
             return connection.execute(decided).rowcount > 0
 
     def delete(self, run_id: str) -> bool:
-        """Takes a run away with its evaluations."""
+        """Deletes a run with its evaluations; False if there is no such run."""
         with self._database.writing() as connection:
             return connection.execute(delete(RUNS).where(RUNS.c.id == run_id)).rowcount > 0
 

@@ -1,4 +1,4 @@
-"""Scenarios in the runs that had them."""
+"""Queries for the results of scenarios in their last runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEN: Select[Any] = (
 
 
 class LastRun(NamedTuple):
-    """The last `window` runs that had a scenario; on a branch, of a suite, of a page of scenarios by name."""
+    """The last `window` runs of each scenario; on one branch, of one suite, for one page of scenarios."""
 
     window: int
     suite: str | None
@@ -34,10 +34,10 @@ class LastRun(NamedTuple):
 
 
 def last_of(asked: LastRun, *, lateral: bool) -> Select[Any]:
-    """Sightings of each scenario, by name, the oldest first.
+    """Selects the results of each scenario, by name, oldest first.
 
-    Not `lateral`: whatever is as new as the last but `window` - 1; of runs that ended at the same moment
-    there may be more.
+    Without `lateral` there may be more than `window` rows for a scenario, if runs ended at the same moment:
+    the query selects by the time of the oldest run in the window.
     """
     seen = _rows(asked, lateral=lateral)
     return (
@@ -49,7 +49,7 @@ def last_of(asked: LastRun, *, lateral: bool) -> Select[Any]:
 
 
 def turned_of(asked: LastRun, *, lateral: bool) -> Select[Any]:
-    """Scenarios that passed some of these and did not pass others, by name."""
+    """Selects the scenarios that passed some of these runs and not others, by name."""
     seen = _rows(asked, lateral=lateral)
     passed = case((seen.c.verdict == "PASS", 1), else_=0)
     return (
@@ -63,10 +63,10 @@ def turned_of(asked: LastRun, *, lateral: bool) -> Select[Any]:
 
 
 def _rows(asked: LastRun, *, lateral: bool) -> Subquery:
-    """The rows that are looked at: few, and an index finds them scenario by scenario.
+    """Selects the rows of the last runs, a few per scenario, by index.
 
-    A rank over all rows would read them all. PostgreSQL says it with a lateral join, and would read far too
-    much without one as long as it has not counted the table; SQLite has none.
+    A rank over all rows would read the whole table. PostgreSQL needs a lateral join: without one it reads far
+    too much until it has statistics of the table. SQLite has no lateral join.
     """
     return _by_count(asked) if lateral else _by_time(asked)
 
@@ -90,7 +90,7 @@ def _by_time(asked: LastRun) -> Subquery:
 
 
 def _chosen(asked: LastRun, *columns: ColumnElement[Any]) -> Select[Any]:
-    """The scenarios of the page, of those that a run had."""
+    """Selects the page's scenarios among those that any run had."""
     had = _had(asked.branch, SCENARIOS.c.number)
     chosen = select(*columns).where(exists().where(had)).order_by(*_BY_NAME)
     if asked.suite is not None:

@@ -1,4 +1,4 @@
-"""The number of a store's schema: an older one is brought up to date, a newer one refused."""
+"""The version of a store's schema: an older store is upgraded, a newer one refused."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SHAPES = {
     "0002": "8dfdb66243cdfac4187fe15ea9de87032b064eda5a1194133c31cb106bc689d0",
     "0003": "098914c5515695314c77c4c0c5d1f44f3c13f7dde2f5674edafd4879a6ac4e98",
 }
-"""Every number of a schema, the newest last, with the fingerprint of its tables in SQLite."""
+"""Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(SHAPES)[-1]
-_LOCK = 0x4556414C47415445  # of this program, among all that lock in a database of PostgreSQL
+_LOCK = 0x4556414C47415445  # EvalGate's key among all advisory locks of a PostgreSQL database
 _NUMBER = re.compile(r"[0-9]{4}")
 _PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) ")
 _CALLED = re.compile(r"(\w*)[\"'`\]]?\s*\(")
@@ -35,9 +35,9 @@ _NO_CALL = {"CHECK", "IN", "KEY", "UNIQUE", "VARCHAR", ""}
 
 
 def bring_up_to_date(database: Database) -> None:
-    """Makes the tables of a new store, adds what an older one lacks; raises SettingError for any other.
+    """Creates the tables of a new store or upgrades an older one; raises SettingError for any other.
 
-    Where nothing is to be done nothing is locked. Of many that open a store at once, one does the work.
+    An up-to-date store is not locked. If several processes open a store at once, one of them upgrades it.
     """
     with database.reading() as connection:
         number = _number(connection, database)
@@ -51,7 +51,7 @@ def bring_up_to_date(database: Database) -> None:
 
 
 def _number(connection: Connection, database: Database) -> str | None:
-    """The number of the schema, None of a store that has no tables yet."""
+    """The schema version; None if the store has no tables yet."""
     shape = shape_of(connection, database.place) if database.is_sqlite else None
     if not connection.dialect.has_table(connection, VERSION_TABLE):
         if shape:
@@ -76,9 +76,9 @@ def _newer(number: str, place: StoreUrl) -> SettingError:
 
 
 def shape_of(connection: Connection, place: StoreUrl) -> str:
-    """The fingerprint of a SQLite file's tables; empty where it has none.
+    """The fingerprint of a SQLite file's tables; empty if it has none.
 
-    Raises SettingError for views, triggers, virtual tables and calls of functions: this program makes none.
+    Raises SettingError for views, triggers, virtual tables and function calls: EvalGate creates none.
     """
     rows = connection.execute(
         text("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'")
@@ -99,7 +99,7 @@ def shape_of(connection: Connection, place: StoreUrl) -> str:
 
 
 def _is_plain(sql: str) -> bool:
-    """True of tables and indexes in which nothing is computed but comparisons."""
+    """True for tables and indexes that compute nothing but comparisons."""
     if not _PLAIN.match(sql) or "/*" in sql or "--" in sql:
         return False
     called = {word.upper() for word in _CALLED.findall(sql)}
@@ -107,7 +107,7 @@ def _is_plain(sql: str) -> bool:
 
 
 def _upgrade(connection: Connection) -> None:
-    """Runs the migrations that are missing, inside the transaction of `connection`."""
+    """Runs the missing migrations in the transaction of `connection`."""
     from alembic import command
     from alembic.config import Config
 

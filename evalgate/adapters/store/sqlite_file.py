@@ -1,4 +1,4 @@
-"""A SQLite file that somebody else may have made: opened so that it can do nothing but hold rows."""
+"""Opens an untrusted SQLite file so that nothing in it can run: it can only hold rows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 HEADER = b"SQLite format 3\0"
 LONGEST_WAIT = 30.0
-"""Seconds that a writer waits for others."""
+"""Seconds that a writer waits for other writers."""
 LONGEST_WORK = 120.0
-"""Seconds that one statement may compute: a file made to hang us does not."""
+"""Seconds that one statement may run, in case a file is made to hang the process."""
 _STEPS = 20_000
 _BESIDE = ("-wal", "-shm", "-journal")
 _SETTINGS = (
@@ -33,25 +33,25 @@ _SETTINGS = (
 
 
 class Deadline:
-    """Ends what computes for too long."""
+    """Ends a statement that runs for too long."""
 
     def __init__(self, seconds: float = LONGEST_WORK) -> None:
         self._seconds = seconds
         self.restart()
 
     def restart(self) -> None:
-        """A statement begins."""
+        """Starts the time of a new statement."""
         self._end = time.monotonic() + self._seconds
 
     def is_over(self) -> bool:
-        """True ends the statement."""
+        """True if the time is over, which ends the statement."""
         return time.monotonic() > self._end
 
 
 def check_file(place: StoreUrl, *, create: bool) -> None:
-    """Refuses what is no plain file or no database; makes the folder of a new one, where one may be made.
+    """Refuses a path that is not a regular file or not a database; makes the folder of a new store.
 
-    A new folder of ours ignores itself: a store is no source.
+    A new `.evalgate` folder gets a `.gitignore` that excludes it: a store is not source code.
     """
     path = Path(place.target)
     try:
@@ -75,7 +75,7 @@ def check_file(place: StoreUrl, *, create: bool) -> None:
 
 
 def _head(path: Path) -> bytes | None:
-    """The first bytes, None of what is no regular file; a pipe does not make us wait."""
+    """The first bytes; None if not a regular file. A pipe does not block."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -98,7 +98,7 @@ def _make_folder(folder: Path, place: StoreUrl) -> None:
 
 
 def connect(path: str, deadline: Deadline, wait: float = LONGEST_WAIT) -> sqlite3.Connection:
-    """A connection on which nothing of the file's own runs."""
+    """Connects so that no code in the file runs."""
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
         for setting in _SETTINGS:
@@ -113,7 +113,7 @@ def connect(path: str, deadline: Deadline, wait: float = LONGEST_WAIT) -> sqlite
 
 
 def _defend(connection: sqlite3.Connection) -> None:
-    """No writing to the schema by hand; Python can ask for it from 3.12 on."""
+    """Forbids changes to the schema's own table, triggers and views; needs Python 3.12."""
     if sys.version_info >= (3, 12):
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
@@ -121,9 +121,9 @@ def _defend(connection: sqlite3.Connection) -> None:
 
 
 def _read_beside_a_writer(connection: sqlite3.Connection) -> None:
-    """The mode in which readers and a writer do not wait for each other; the file remembers it.
+    """Sets WAL mode, in which readers and a writer do not block each other; the file keeps it.
 
-    Where another process is just setting it, or the file may not be written, it stays as it is.
+    The mode stays unchanged if another process is setting it or the file is read-only.
     """
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     if mode == "wal":

@@ -1,4 +1,4 @@
-"""The store as a whole."""
+"""The whole store: opens a database and its tables."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class SqlStore:
-    """The port's Store, opened and brought up to date. `now` is the clock that stamps what is stored.
+    """Implements the port `Store`; opens and upgrades the database. `now` is the clock for timestamps.
 
-    Raises SettingError for what is no store or a newer one, and StoreUnreachable.
+    Raises SettingError if it is not a store or a newer one, and StoreUnreachable.
     """
 
     def __init__(self, place: StoreUrl, now: Callable[[], datetime], *, create: bool = True) -> None:
@@ -45,7 +45,7 @@ class SqlStore:
         return f"SqlStore({self.place!r})"
 
     def close(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
         self._database.close()
 
     def __enter__(self) -> Self:

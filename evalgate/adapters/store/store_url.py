@@ -1,4 +1,4 @@
-"""Where a store lies: a file of SQLite or a server of PostgreSQL, by path or URL."""
+"""Parses the location of a store: a SQLite file or a PostgreSQL server, by path or URL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from evalgate.errors import Problem, SettingError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!\\)")
-# A stray `@` is of a password that does not write it as %40: the rest would be taken for the host, and told.
+# A stray `@` is part of a password without %40: the rest would count as host, and be shown.
 _POSTGRES_URL = re.compile(
     r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#@]*)/(?P<name>[^/?#@]+)(?P<rest>\?[^#@]*)?"
 )
@@ -18,9 +18,9 @@ _HINT = "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
 class StoreUrl(NamedTuple):
-    """A store that was named. `target` is a file's path or a whole URL, which may hold a password.
+    """The location of a store. `target` is a file's path or a whole URL, which may hold a password.
 
-    `shown` is what people may see: no user, no password, no options.
+    `shown` is for messages: no user, no password, no options.
     """
 
     kind: Literal["sqlite", "postgresql"]
@@ -32,9 +32,9 @@ class StoreUrl(NamedTuple):
 
 
 def place_of(text: str, cwd: str) -> StoreUrl:
-    """The store that `text` names, a path starting from `cwd`; raises SettingError.
+    """Parses a URL, or a path relative to `cwd`; raises SettingError.
 
-    No message repeats what was given: in the wrong form, a password may stand anywhere in it.
+    No message quotes `text`: in a malformed URL, a password may be anywhere.
     """
     scheme = _SCHEME.match(text)
     if not text.strip():
@@ -52,7 +52,7 @@ def place_of(text: str, cwd: str) -> StoreUrl:
 
 
 def _path_in(rest: str) -> str:
-    """`sqlite:///folder/file`, four strokes for a path from the root."""
+    """The path in `sqlite:///folder/file`; an absolute path has four slashes."""
     path = rest.removeprefix("///") if rest.startswith("///") else rest
     if not path or (path.startswith("//") and not rest.startswith("///")):
         raise SettingError(Problem("the store's URL names no file", None, _HINT))

@@ -1,4 +1,4 @@
-"""How a run, a suite or a scenario went over the last runs."""
+"""Queries for the trend of all runs, a suite or a scenario."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _dimension_in(row: Row[Any], dimension: str | None) -> float | None:
 
 
 def _with_means(connection: Connection, rows: Sequence[Row[Any]], dimension: str) -> Sequence[TrendPoint]:
-    """Points of whole runs: the mean over the suites that could tell."""
+    """Points of whole runs: the mean over the suites that have the dimension."""
     numbers = [row.number for row in rows]
     told: dict[int, list[float]] = {number: [] for number in numbers}
     for row in connection.execute(select(RUN_SUITES).where(RUN_SUITES.c.run.in_(numbers))):

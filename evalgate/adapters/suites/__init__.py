@@ -1,4 +1,4 @@
-"""Suites and projects as YAML files: found, read within bounds, parsed, every mistake told at once."""
+"""Loads suites and project files (YAML): finds, reads and parses them, and reports all mistakes together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOW_TO_BEGIN = (
 
 
 class SuiteFiles:
-    """Loads suites through `files`; see ports.SuiteSource. `store` opens the one that holds goldens."""
+    """Loads suites; implements `SuiteSource`. `store` opens the store that holds goldens."""
 
     def __init__(
         self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], Store] | None = None
@@ -43,7 +43,7 @@ class SuiteFiles:
         self._store = store
 
     def load(self, configs: Sequence[str]) -> Configuration:
-        """Projects and suites behind `configs`, or what lies in the usual places where that is empty."""
+        """The projects and suites that `configs` name; if empty, those in the default places."""
         mistakes, warnings = Diagnostics(), list[Problem]()
         project: ProjectFile | None = None
         shared, written = SharedDefaults(None, Defaults.unsaid()), dict[str, Any]()
@@ -80,20 +80,20 @@ class SuiteFiles:
         return Configuration(suites, policy, warnings, written, own_prices(shared.prices))
 
     def _hide(self, mistakes: Diagnostics) -> None:
-        """What the usual project file wants hidden is hidden where suites are named without it, too."""
+        """Applies the default project file's redaction also if suites were named without it."""
         if self._files.expand(PROJECT, "."):
             document = self._document(PROJECT, mistakes)
             if document is not None:
                 hide_what_it_says(document, mistakes)
 
     def approvals(self, file: ApprovalFile) -> list[Approval]:
-        """The approvals that a file holds; see the port."""
+        """Parses the approvals of a file; see the port."""
         from evalgate.adapters.suites.approvals_file import read_approvals
 
         return read_approvals(file)
 
     def _named(self, configs: Sequence[str]) -> list[str]:
-        """The files meant, each once, in the order named."""
+        """The files to load, each once, in the given order."""
         if configs:
             found = [file.path for config in configs for file in self._expand(config)]
         else:
@@ -142,7 +142,7 @@ class SuiteFiles:
         return None
 
     def _goldens(self, document: YamlDocument, mistakes: Diagnostics) -> StoredGoldens | None:
-        """Goldens that a suite names and that stand elsewhere; None where it has none at all."""
+        """Loads the goldens that a suite names in files or the store; None if it has no goldens."""
         if not isinstance(document.value, dict) or "goldens" not in document.value:
             return None
         from evalgate.adapters.suites.golden_files import GoldenFiles

@@ -1,4 +1,4 @@
-"""A file of approvals as YAML: read within bounds, every mistake told at once."""
+"""Parses a file of approvals (YAML), within size limits, and reports all mistakes together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_approvals(file: ApprovalFile) -> list[Approval]:
-    """The approvals of a file, none of an empty one; raises SuiteError with every mistake, or OverLimit."""
+    """The approvals of a file, which may be empty; raises SuiteError with every mistake, or OverLimit."""
     place = Location(file.path)
     if len(file.content) > MOST_BYTES:
         raise OverLimit(Problem(f"approvals are larger than {MOST_BYTES:,} bytes", place))

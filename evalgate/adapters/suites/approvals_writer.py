@@ -1,4 +1,4 @@
-"""New approvals at the end of a file: what stands in it, and what is said beside it, stays as it is."""
+"""Appends approvals to a file and keeps its content, including comments, unchanged."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NONE_YET = re.compile(rb"^approvals:[ \t]*\[[ \t]*\](?=[ \t]*(?:#.*)?$)", re.MU
 
 
 def with_added(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
-    """The file's content with these at the end. Raises SuiteError for a file with mistakes.
+    """The file's content with the new approvals at its end. Raises SuiteError for a file with mistakes.
 
-    Raises SettingError where it is written so that nothing can be added to its end.
+    Raises SettingError if nothing can be appended to a file in that form.
     """
     content = file.content if file is not None else b""
     path = file.path if file is not None else FILE
@@ -44,7 +44,7 @@ def with_added(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
 
 
 def _candidates(content: bytes, new: Sequence[Approval]) -> Iterator[bytes]:
-    """Ways to add them, for one of them fits most files; each is read back before it is believed."""
+    """Yields candidates: most files fit one of them. The caller checks each by parsing it."""
     text = content.rstrip()
     emptied = _NONE_YET.sub(b"approvals:", text)
     for start in (text, emptied):
@@ -61,7 +61,6 @@ def _lines(approvals: Sequence[Approval], indent: int) -> str:
 
 
 def _said(approval: Approval) -> Iterator[tuple[str, Any]]:
-    """The keys of an entry, in the order in which people read them."""
     yield "suite", approval.suite
     yield "scenario", approval.scenario
     for name in ("variant", "assertion", "change"):
@@ -77,7 +76,7 @@ def _said(approval: Approval) -> Iterator[tuple[str, Any]]:
 
 
 def _shown(value: Any) -> str:
-    """A value as YAML on one line; a text in quotes unless it can't be taken for anything else."""
+    """A value as YAML on one line; text is quoted unless it is unambiguous."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_shown(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The goldens that a suite names: in files of their own, or in a store."""
+"""Loads the goldens that a suite names, from files or from a store."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Diagnostics, Document
 
 MAX_BYTES = 64_000_000
-"""Of all golden files of a suite together."""
+"""Bytes, of all golden files of a suite together."""
 MAX_FILE = 8_000_000
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 _TEXTS = (str, int)
 
 
 class GoldenFiles:
-    """Finds the documents behind the entries of `goldens`; `store` opens the store, where there is one."""
+    """Loads the documents that the entries of `goldens` name; `store` opens the store, if there is one."""
 
     def __init__(self, files: Files, store: Callable[[], Store] | None = None) -> None:
         self._files = files
@@ -37,7 +37,7 @@ class GoldenFiles:
         self._read = 0
 
     def behind(self, document: Document, mistakes: Diagnostics) -> StoredGoldens:
-        """By the number of an entry, what it names; mistakes are kept with their place."""
+        """The documents of each entry, by its index; mistakes are added with their location."""
         items = document.value.get("goldens") if isinstance(document.value, dict) else None
         found = StoredGoldens()
         for number, item in enumerate(items if isinstance(items, list) else ()):
@@ -50,7 +50,7 @@ class GoldenFiles:
         return found
 
     def named(self, patterns: Sequence[str]) -> Sequence[Document]:
-        """Documents of files that a person names; raises SuiteError with every mistake, or SettingError."""
+        """The documents of the named files; raises SuiteError with every mistake, or SettingError."""
         from evalgate.suite.diagnostics import Diagnostics
 
         mistakes = Diagnostics()
@@ -75,7 +75,7 @@ class GoldenFiles:
         found: list[Document] = []
         for glob in [globs] if isinstance(globs, str) else globs if isinstance(globs, list) else ():
             if not isinstance(glob, str) or not glob:
-                continue  # told where the entry is checked
+                continue  # reported when the entry is checked
             files = [each for each in self._files.expand(glob, folder) if each.path.endswith(SUFFIXES)]
             if not files:
                 hint = f"its name ends in {', '.join(SUFFIXES)}"
@@ -106,7 +106,7 @@ class GoldenFiles:
     def _of_store(
         self, document: Document, number: int, wanted: Any, found: StoredGoldens, mistakes: Diagnostics
     ) -> None:
-        """Those in the store. An id or a suite that is not there is a mistake, a tag of nothing as well."""
+        """Loads goldens from the store. An unknown id or suite is a mistake, also tags without a golden."""
         place = ("goldens", number, "store")
         if self._open is None:
             return
@@ -138,7 +138,7 @@ class GoldenFiles:
 
 
 def _is_suite(document: Document, mistakes: Diagnostics) -> bool:
-    """Whether somebody named a whole suite, which is told once and not key by key."""
+    """Whether the document is a suite by mistake; reported once instead of for each unknown key."""
     if not isinstance(document.value, dict) or not {"goldens", "traces"} <= document.value.keys():
         return False
     hint = "write its goldens into a file of their own, and name that in the suite: {file: PATH}"
@@ -147,7 +147,7 @@ def _is_suite(document: Document, mistakes: Diagnostics) -> bool:
 
 
 def _document(text: str, path: str) -> Document:
-    """A whole file. YAML knows where each part stands; pairs of surrogates are beyond it, and not JSON."""
+    """Parses a file as YAML, which gives locations; JSON with surrogate pairs needs the JSON parser."""
     try:
         return yaml_tree.load(text, path)
     except SuiteError:

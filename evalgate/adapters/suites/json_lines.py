@@ -1,4 +1,4 @@
-"""A file of one JSON document a line, each with its place; duplicate keys and NaN are refused."""
+"""Parses JSON Lines, one document per line with its location; refuses duplicate keys and NaN."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_VALUES = 200_000
-"""Brackets, commas and colons of a line, about as many values."""
+"""Brackets, commas and colons of a line, which is about the number of values."""
 
 
 class _NoJsonError(ValueError):
@@ -21,24 +21,24 @@ class _NoJsonError(ValueError):
 
 @dataclass(slots=True)
 class LineDocument:
-    """One line, or a file that is not told apart: every place in it is that."""
+    """A JSON document from one line or a whole file; locations in it are not more precise."""
 
     file: str
     line: int | None
     value: Any
 
     def at(self, path: tuple[str | int, ...]) -> Location:  # noqa: ARG002  (a Document's signature)
-        """The line."""
+        """The location of the line, or of the file."""
         return Location(self.file, self.line)
 
 
 def json_document(text: str, file: str) -> LineDocument:
-    """A whole file of JSON; no place in it is known. Raises SuiteError."""
+    """Parses a whole file as JSON, without locations. Raises SuiteError."""
     return LineDocument(file, None, _value(text, Location(file)))
 
 
 def json_lines(text: str, file: str) -> Iterator[LineDocument]:
-    """Every line that is not blank. Raises SuiteError naming the line."""
+    """Parses each line that is not blank. Raises SuiteError naming the line."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield LineDocument(file, number, _value(line, Location(file, number)))

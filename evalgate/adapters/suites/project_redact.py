@@ -1,4 +1,4 @@
-"""What a project file wants hidden, for verbs that judge nothing and print recordings."""
+"""Applies a project file's redaction in commands that print traces without judging them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEY = b"redact"
 
 
 def hide_for_project(files: Files) -> None:
-    """Hides what the working folder's project file asks for; raises SuiteError where that can't be read."""
+    """Activates the redaction of the working folder's project file; raises SuiteError if it is invalid."""
     if not files.expand(PROJECT, "."):
         return
     content = files.read(PROJECT, MAX_BYTES, what="project")

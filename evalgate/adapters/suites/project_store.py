@@ -1,4 +1,4 @@
-"""Which store a project file names; the rest of it is of no interest to a verb that judges nothing."""
+"""Reads only the store from a project file, for commands that judge nothing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def project_store(files: Files) -> str | None:
-    """The path under `store` of the working folder's project file, None where nothing is said.
+    """The path under `store` in the working folder's project file, None if it has none.
 
-    A URL is refused: a file of the repository does not decide whom the gate talks to. Raises SuiteError.
+    A URL is refused: a file of the repository must not decide which server is contacted. Raises SuiteError.
     """
     if not files.expand(PROJECT, "."):
         return None

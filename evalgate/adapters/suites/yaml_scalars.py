@@ -1,7 +1,7 @@
-"""What a plain YAML scalar means here: YAML 1.2 without its surprises.
+"""Resolves plain YAML scalars: a strict subset of YAML 1.2.
 
-`true` and `false` are the only booleans, whole numbers are decimal, numbers are finite, and a date, a time or
-`1:30` is text.
+Only `true` and `false` are booleans, whole numbers are decimal, numbers are finite, and dates, times and
+`1:30` are text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_DIGITS = 18
 
 
 class ScalarError(ValueError):
-    """A scalar that can't be meant as written."""
+    """An invalid scalar."""
 
 
 def resolve(text: str) -> str | int | float | bool | None:
@@ -41,5 +41,5 @@ def resolve(text: str) -> str | int | float | bool | None:
 
 
 def surprising(text: str) -> bool:
-    """True for text that another YAML reader would take for a boolean."""
+    """Whether another YAML reader would take this text for a boolean."""
     return text.lower() in _LOOK_LIKE_BOOLEANS and text not in _CONSTANTS

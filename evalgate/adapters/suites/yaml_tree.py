@@ -1,7 +1,7 @@
-"""A bounded YAML reader that remembers where everything stood.
+"""Reads YAML within size limits and keeps the line and column of each part.
 
-It builds from parser events, so nothing of a stranger's file is expanded before it is counted: aliases, depth
-and the number of values are limited, and merge keys, tags and duplicate keys are refused.
+It builds values from parser events, so that no part of an untrusted file is expanded before it is counted.
+Aliases, depth and the number of values are limited; merge keys, tags and duplicate keys are refused.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _OPEN = {
     "did not find expected ',' or ']'": ("a list in brackets is never closed", "`,` or `]`"),
     "did not find expected ',' or '}'": ("a mapping in braces is never closed", "`,` or `}`"),
 }
-"""What is told where it begins: the end of the file, where it shows, is no place to look."""
+"""Errors reported where the text begins: the parser only notices them at the end of the file."""
 
 
 class YamlPosition(NamedTuple):
-    """A line and column, counting from 1."""
+    """A line and a column, counted from 1."""
 
     line: int
     column: int
@@ -57,16 +57,16 @@ START = YamlPosition(1, 1)
 
 @dataclass(slots=True)
 class YamlDocument:
-    """A loaded file: its content, and where each part of it stands."""
+    """A loaded file: its content, and the position of each part."""
 
     file: str
     value: Any = None
     warnings: list[Problem] = field(default_factory=list)
-    # By identity of each mapping or list: the mark of every key or item in it. `value` keeps them alive.
+    # By `id()` of each mapping or list: the positions of its keys or items. `value` keeps the objects alive.
     marks: dict[int, dict[str | int, YamlPosition]] = field(default_factory=dict)
 
     def at(self, path: tuple[str | int, ...]) -> Location:
-        """The place of the part that `path` leads to, or of the nearest part around it."""
+        """The location of the part at `path`, or of the closest part around it."""
         mark, here = START, self.value
         for step in path:
             marks = self.marks.get(id(here), {})
@@ -77,7 +77,7 @@ class YamlDocument:
 
 
 def load(text: str, file: str) -> YamlDocument:
-    """One YAML document. Raises SuiteError naming line and column."""
+    """Parses one YAML document. Raises SuiteError naming line and column."""
     document = YamlDocument(file)
     try:
         _Reader(document, yaml.parse(text, Loader=_LOADER)).read()
@@ -111,7 +111,7 @@ class _Anchor:
 
 
 class _Reader:
-    """Builds plain data from parser events, counting as it goes."""
+    """Builds plain data from parser events and counts the values."""
 
     def __init__(self, document: YamlDocument, events: Iterator[Any]) -> None:
         self._document = document
@@ -121,7 +121,6 @@ class _Reader:
         self._count = 0
 
     def read(self) -> None:
-        """Reads the one document of the stream."""
         next(self._events)  # the stream's start
         event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
@@ -139,7 +138,7 @@ class _Reader:
         if event.tag is not None:
             raise self._refuse(event, "tags are not allowed in a suite")
         if event.anchor is not None:
-            self._anchors[event.anchor] = None  # open: an alias inside it would never end
+            self._anchors[event.anchor] = None  # still open: an alias inside it would be endless
         before = self._count
         value = self._content(event, depth)
         if event.anchor is not None:

@@ -1,7 +1,7 @@
-"""Approving in a comment: a person lets failures of a pull request pass, for the commit at its head only.
+"""Approves failures of a pull request by a comment, for its head commit only.
 
-The comment, the person's rights, the change and its runs are all asked of GitHub anew; of the event only the
-numbers are taken. What is approved is looked up in the report that the gate's own run left.
+The comment, the author's permission, the change and its runs are read from GitHub; only numbers are taken
+from the event. What is approved is looked up in the report that the gate's own run uploaded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REMEDY = "let it finish; it needs `approvals-from: comments`, and both workflows
 
 @dataclass(frozen=True, slots=True)
 class CommentAtHand:
-    """The comment that began the run, as the event tells of it: enough to pass over talk."""
+    """The comment that triggered the run, as the event describes it: enough to skip unrelated comments."""
 
     id: int
     body: str
@@ -47,11 +47,11 @@ class CommentAtHand:
 
 @dataclass(frozen=True, slots=True)
 class ApproveTask:
-    """Which comment is to be looked at, and how the report is to be written."""
+    """Which comment to process, and how to render the report."""
 
     comment: CommentAtHand
     form: RenderOptions
-    run_url: str  # the page of a run, but for its number
+    run_url: str  # URL of a run's page, without its number
     allow_self: bool = False
     keeps_comment: bool = True
     summarise: bool = True
@@ -59,7 +59,7 @@ class ApproveTask:
 
 @dataclass(frozen=True, slots=True)
 class ApproveWorld:
-    """What approving acts through. None: there is no such thing in this run."""
+    """The ports that approving needs; None if this run has no such port."""
 
     review: Review
     files: ReportFiles
@@ -78,9 +78,9 @@ class _Refused(Exception):
 
 
 def approve(task: ApproveTask, world: ApproveWorld) -> int:
-    """Decides the run anew with what was approved; the comment, and the check where asked for, follow.
+    """Decides the run again with the approvals, then updates the comment and, if enabled, the check run.
 
-    0 where the comment's approval counts, or it holds none; 2 where it is refused; 4 without GitHub.
+    Returns 0 if the comment's approval counts or it contains none, 2 if it is refused, 4 if GitHub fails.
     """
     try:
         said = _approve(task, world)
@@ -127,7 +127,7 @@ def _approve(task: ApproveTask, world: ApproveWorld) -> str:
 
 
 def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
-    """The gate's runs for the change, the newest of its very commit."""
+    """The gate's runs for the change, newest first; the newest must be for its head commit."""
     if not change.is_open:
         raise _Refused(f"pull request {change.number} is closed")
     runs = review.gate_runs(change)
@@ -141,7 +141,7 @@ def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
 
 
 def _refusal_of(remark: PullRequestComment, vetted: VerifiedComments) -> Refusal | None:
-    """Why the comment at hand does not count, None where it does; raises _Refused for one of another time."""
+    """Why the comment does not count, or None; raises _ApprovalRefusedError if it predates the last push."""
     for refusal in vetted.refusals:
         if refusal.comment == remark.id:
             return refusal
@@ -164,7 +164,7 @@ def _decided(
 
 
 def _why_nothing(comment: int, report: ApprovedReport) -> str:
-    """Why a comment that counts lets nothing pass."""
+    """Why a valid comment approves nothing."""
     for number, why in report.refused:
         if number == comment:
             return f"comment {number} approves nothing: {why}"
@@ -178,14 +178,14 @@ def _comment_of(approval: ApprovalDoc) -> int | None:
 
 
 def _still_at(change: ReviewedChange, review: Review) -> None:
-    """Nobody approves a commit that came while this was looked at."""
+    """Refuses if the head commit changed meanwhile, so that only judged commits are approved."""
     head = review.change().head_sha
     if head != change.head_sha:
         raise _Refused(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
 
 
 def _record(active: Sequence[ApprovalDoc], consents: Sequence[CommentApproval], world: ApproveWorld) -> None:
-    """Keeps what was approved. Who, why and where are taken from the comment, the rest from the report."""
+    """Stores the approvals. Author, reason and URL come from the comment, the rest from the report."""
     if world.record is None or not active:
         return
     by_comment = {consent.provenance.comment_id: consent for consent in consents}
@@ -236,7 +236,6 @@ def _publish(task: ApproveTask, run: TriggeringRun, report: ApprovedReport, worl
 
 
 def _told(active: Sequence[ApprovalDoc]) -> str:
-    """What the comment at hand approves, for the log."""
     names = ", ".join(f"{each['suite']} / {each['scenario']}" for each in active[:MOST_TOLD])
     left = len(active) - MOST_TOLD
     return f"{names}{f' and {left} more' if left > 0 else ''} approved by {active[0]['who']}"

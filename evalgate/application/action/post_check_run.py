@@ -1,4 +1,4 @@
-"""The verdict as a check run of its own, where the workflow asks for one."""
+"""Posts the verdict as a separate check run, if the workflow asks for one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REFUSED = "the check run was not written"
 
 
 def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, step: StepOutput) -> None:
-    """Writes the check run. What GitHub refuses is a warning and changes nothing."""
+    """Posts the check run. If GitHub refuses, it adds a warning and nothing else changes."""
     check = check_of(request, judgement)
     if check is None:
         return
@@ -38,7 +38,7 @@ def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, s
 
 
 def check_of(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
-    """What the check run says; None where no commit is known that it could stand at."""
+    """Builds the check run; None if the commit to attach it to is unknown."""
     results = judgement.results
     if request.commit is None:
         return None
@@ -55,14 +55,14 @@ def check_of(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
 
 
 def conclusion(results: ResultsDoc) -> Conclusion:
-    """Red where the step is; neither red nor green where it would be red but nothing is blocked."""
+    """`failure` if the step fails; `neutral` if it would fail but nothing is blocked."""
     if results["verdict"] == "pass":
         return "success"
     return "failure" if results["exit_code"] else "neutral"
 
 
 def _summary(judgement: Judgement) -> str:
-    """The comment without its marker, which is no comment's here; without one, the reasons."""
+    """The comment without its marker, which belongs to comments only; without a comment, the reasons."""
     comment = whole(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
     if comment and len(comment) <= LONGEST_SUMMARY:
         return comment

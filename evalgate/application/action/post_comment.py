@@ -1,4 +1,4 @@
-"""Keeping the one comment: whether it is worth beginning, still wanted, and what may go wrong."""
+"""Posts or updates the gate's one comment, if it is wanted and not outdated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORT_SHA = 7
 
 @dataclass(frozen=True, slots=True)
 class CommentText:
-    """A comment to be kept under `key`, for `commit`; `create`: to be begun where there is none."""
+    """A comment to post under `key`, for `commit`; `create`: post it even if none exists yet."""
 
     key: str
     body: str
@@ -32,9 +32,9 @@ class CommentText:
 
 
 def keep_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> None:
-    """Posts or updates it and sets the outputs that name it. What GitHub refuses becomes a warning.
+    """Posts or updates the comment and sets its outputs. If GitHub refuses, adds a warning.
 
-    A run that was overtaken, because the pull request has moved on, leaves the comment to the newer one.
+    If the pull request has moved on, the comment is left to the newer run.
     """
     newer = _newer_head(comment.commit, pull_request)
     if newer:
@@ -56,7 +56,7 @@ def keep_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
 
 
 def worth_a_comment(mode: CommentMode, results: ResultsDoc) -> bool:
-    """Whether to begin a comment; one that is there is kept true in any case."""
+    """Whether to create a comment; an existing one is updated in any case."""
     failed = results["verdict"] != "pass"
     if mode == "on-failure":
         return failed
@@ -66,7 +66,7 @@ def worth_a_comment(mode: CommentMode, results: ResultsDoc) -> bool:
 
 
 def template_from(source: TemplateSource | None, step: StepOutput) -> TemplateFile | None:
-    """The project's template; None, with a warning, where it can't be had."""
+    """The project's template; None, with a warning, if it is unavailable."""
     if source is None:
         return None
     try:
@@ -77,12 +77,12 @@ def template_from(source: TemplateSource | None, step: StepOutput) -> TemplateFi
 
 
 def say(step: StepOutput, level: str, message: str) -> None:
-    """One annotation of the step as a whole."""
+    """Adds an annotation to the step as a whole."""
     step.annotate([Annotation(level, TITLE, message)])
 
 
 def _newer_head(commit: str | None, pull_request: PullRequest) -> str:
-    """The head of the pull request where it is another commit by now; empty where it is not, or not known."""
+    """The pull request's head if it is another commit by now; empty if it is not, or unknown."""
     try:
         head = pull_request.head()
     except Unreachable:

@@ -1,7 +1,7 @@
-"""Publishing: what a run without a writing token found is posted to its pull request by one that has it.
+"""Posts what a run without a writing token found to its pull request, with a token that can write.
 
-The run, its commit and its branch are taken from GitHub's event, the pull request from GitHub's own list. Of
-what the run left only figures and texts are used, each through its door; nothing of it decides where to post.
+The run, its commit and its branch are taken from GitHub's event, the pull request from GitHub's list. Of what
+the run uploaded only numbers and escaped texts are used; nothing of it decides where to post.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SHORT_SHA = 7
 
 @dataclass(frozen=True, slots=True)
 class PublishTask:
-    """Whose report is to be posted, and how."""
+    """Whose report to post, and how."""
 
     run: TriggeringRun
     artifact: str
@@ -50,20 +50,20 @@ class PublishTask:
 
 @dataclass(frozen=True, slots=True)
 class PublishWorld:
-    """What publishing acts through."""
+    """The ports that publishing needs."""
 
     pulls: PullRequestFinder
     reports: ReportSource
     write: Callable[
         [str, TriggeringRun, RenderOptions], RenderedReport
-    ]  # the report in a zip of that run, in our own words
+    ]  # renders the report in a zip of that run
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
-    template: TemplateSource | None = None  # of the branch that this workflow runs on, never of the run's
+    template: TemplateSource | None = None  # from this workflow's branch, never from the run's
 
 
 class _NothingToPost(Exception):
-    """Why nothing is posted, and how loudly that is said."""
+    """Why nothing is posted, and the level of the annotation that reports it."""
 
     def __init__(self, level: str, message: str) -> None:
         self.level = level
@@ -71,7 +71,7 @@ class _NothingToPost(Exception):
 
 
 def publish(task: PublishTask, world: PublishWorld) -> int:
-    """Posts the report, or says in one line why not. Always 0: the verdict is the other run's to enforce."""
+    """Posts the report, or logs in one line why not. Always 0: the other run enforces the verdict."""
     world.step.outputs({"exit-code": str(PUBLISHED)})
     try:
         number = _pull_request(task.run, world)
@@ -102,7 +102,7 @@ def _told(task: PublishTask, number: int, written: RenderedReport, step: StepOut
 
 
 def _pull_request(run: TriggeringRun, world: PublishWorld) -> int:
-    """The number of the one pull request that the run was for."""
+    """The number of the one pull request that the run belongs to."""
     if run.event != FROM:
         raise _NothingToPost("notice", f"run {run.id} was started by `{run.event}`, not by a pull request")
     try:
@@ -124,7 +124,6 @@ def _pull_request(run: TriggeringRun, world: PublishWorld) -> int:
 
 
 def _written(task: PublishTask, world: PublishWorld) -> RenderedReport:
-    """The report in our words."""
     run = task.run
     try:
         path = world.reports.fetch(run, task.artifact)

@@ -1,4 +1,4 @@
-"""A run of the gate that was started over counts what people have approved in comments meanwhile."""
+"""Adds approvals given in comments meanwhile to a gate run that was restarted."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UNCOUNTED = "no approval by comment counts"
 def with_consents(
     request: JudgeRequest, review: Review, files: ReportFiles, step: StepOutput, *, allow_self: bool
 ) -> JudgeRequest:
-    """The request with the consents of its pull request; what does not count is noted.
+    """Adds the comment approvals of its pull request to the request; notes what does not count.
 
-    Of strangers, who may comment as they like, only the log tells. What can't be looked up approves nothing.
+    Comments of people without write access appear in the log only. If the lookup fails, nothing is approved.
     """
     try:
         found = _vetted(request, review, files, allow_self=allow_self)
@@ -39,7 +39,7 @@ def with_consents(
 def _vetted(
     request: JudgeRequest, review: Review, files: ReportFiles, *, allow_self: bool
 ) -> VerifiedComments | str:
-    """What the comments say; a text where this run is not the one that they are about."""
+    """The verified comments, or a message if this run is not the newest one of the pull request."""
     change = review.change()
     if change.head_sha != request.commit:
         return f"{UNCOUNTED}: the pull request has moved on"

@@ -1,4 +1,4 @@
-"""One run of the gate in a workflow: baseline, verdict, outputs, summary, annotations, comment, artifact."""
+"""Runs the gate in a workflow: baseline, verdict, outputs, summary, annotations, comment, artifact."""
 
 from __future__ import annotations
 
@@ -53,41 +53,41 @@ MOST_DAMAGED = 2
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """What this run is to do. `shown_folder` is the output folder as later steps see it."""
+    """What this run does. `shown_folder` is the output folder as later steps see it."""
 
     request: JudgeRequest
     shown_folder: str
     comment: CommentMode = "auto"
-    only_reads: bool = False  # a pull request on which GitHub gives no token that may write
-    artifact: str | None = None  # the name under which this run's baseline is uploaded
-    report_artifact: str | None = None  # and its report, for a publishing workflow
+    only_reads: bool = False  # a pull request for which GitHub gives no token that can write
+    artifact: str | None = None  # name of the artifact to upload this run's baseline as
+    report_artifact: str | None = None  # the same for its report, for a publishing workflow
     annotate: bool = True
     summarise: bool = True
-    allow_self: bool = False  # whether people approve in comments what they had a part in
+    allow_self: bool = False  # whether people may approve changes they contributed to
 
 
 @dataclass(frozen=True, slots=True)
 class GatePorts:
-    """What the run acts through. None: there is no such thing in this run."""
+    """The ports that the run needs; None if this run has no such port."""
 
     judge: Callable[[JudgeRequest], Judgement]
     folder: OutputFolder
     step: StepOutput
     template: TemplateSource | None = None
-    approvals: ApprovalSource | None = None  # those that count
-    proposed: ApprovalSource | None = None  # those of the pull request, where another commit's count
-    review: Review | None = None  # where comments may approve, and have had time to
+    approvals: ApprovalSource | None = None  # the approvals that count
+    proposed: ApprovalSource | None = None  # those of the pull request, if another commit's count
+    review: Review | None = None  # if comments may approve: set on reruns
     baselines: BaselineSource | None = None
     pull_request: PullRequest | None = None
     checks: CheckRuns | None = None
     artifacts: ArtifactStore | None = None
     reports: ReportFiles | None = None
-    memory: RunRecorder | None = None  # the store that remembers runs, where one was named
-    copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of our files, at places the user named
+    memory: RunRecorder | None = None  # saves runs to the store, if one was named
+    copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of output files, at paths the user named
 
 
 def run_gate(task: GateOptions, world: GatePorts) -> int:
-    """Runs the gate and returns the exit code, which is the decision's and nothing else's.
+    """Runs the gate and returns the exit code, which the decision alone determines.
 
     Everything after the verdict may fail without changing it: what GitHub refuses becomes a warning.
     """
@@ -105,7 +105,7 @@ def run_gate(task: GateOptions, world: GatePorts) -> int:
 
 
 def _remember(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
-    """Keeps the run in the store. It comes last: whatever becomes of it, everything else stands."""
+    """Saves the run to the store. It comes last, so that its failure affects nothing else."""
     if world.memory is None:
         if task.only_reads:
             world.step.log(NOTHING_STORED)
@@ -118,7 +118,7 @@ def _remember(task: GateOptions, world: GatePorts, judgement: Judgement) -> None
 
 
 def _with_consents(request: JudgeRequest, task: GateOptions, world: GatePorts) -> JudgeRequest:
-    """The request with what people approved in comments."""
+    """Adds the approvals given in comments to the request."""
     if world.review is None or world.reports is None:
         return request
     from evalgate.application.action.rerun_approvals import with_consents
@@ -127,7 +127,7 @@ def _with_consents(request: JudgeRequest, task: GateOptions, world: GatePorts) -
 
 
 def _judged(request: JudgeRequest, world: GatePorts) -> Judgement:
-    """The verdict against the best baseline that can be read: one that is damaged gives way to the next."""
+    """Judges against the best readable baseline: a damaged one is replaced by the next best."""
     if world.baselines is None:
         return world.judge(request)
     damaged: list[str] = []
@@ -143,7 +143,7 @@ def _judged(request: JudgeRequest, world: GatePorts) -> Judgement:
 
 
 def _leave(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
-    """Files and outputs first: they stand even where the run is ended early."""
+    """Writes files and outputs first, so that they exist even if the run is cancelled later."""
     leave_files(judgement, world.folder)
     for name, copy in world.copies.items():
         if name in judgement.files:
@@ -169,7 +169,6 @@ def _paths(task: GateOptions, judgement: Judgement) -> dict[str, str]:
 
 
 def _told(judgement: Judgement) -> list[str]:
-    """The verdict for the log."""
     results = judgement.results
     summary = results["summary"]
     count = f", {summary['passed']} of {summary['scenarios']} scenarios pass" if summary else ""
@@ -213,7 +212,7 @@ def _check(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
 
 
 def _upload(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
-    """The baseline for later runs, and the report for the workflow that may comment."""
+    """Uploads the baseline for later runs, and the report for the workflow that can comment."""
     if task.artifact is not None and judgement.baseline_zip is not None:
         path = f"{task.shown_folder}/baseline.zip"
         lost = _stored(world, "baseline", task.artifact, judgement.baseline_zip)
@@ -228,7 +227,7 @@ def _upload(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
 
 
 def _stored(world: GatePorts, what: str, name: str, path: str) -> str:
-    """Uploads one zip; why that came to nothing, empty where it is done."""
+    """Uploads one zip; returns why that failed, empty if it succeeded."""
     if world.artifacts is None:
         return ""
     try:
@@ -240,7 +239,7 @@ def _stored(world: GatePorts, what: str, name: str, path: str) -> str:
 
 
 def _instead(name: str, path: str) -> str:
-    """What a workflow can do itself."""
+    """Which step a workflow can add to upload the file itself."""
     return (
         f"Add a step after this one: uses: {UPLOAD_STEP}, if: always(), with name: {name}, path: {path}, "
         "include-hidden-files: true"

@@ -1,4 +1,4 @@
-"""What later steps of a workflow are told: figures, words from closed sets and paths of our own."""
+"""Step outputs for later steps: numbers, words from closed sets and paths of output files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNFINISHED: Mapping[str, str] = {"verdict": "cannot_judge"}
 
 
 def outputs_of(results: ResultsDoc, paths: Mapping[str, str]) -> dict[str, str]:
-    """The outputs of a judged run; unknown is empty. `paths` are outputs that name files."""
+    """The outputs of a judged run; unknown values are empty. `paths` are outputs that name files."""
     return {
         "verdict": results["verdict"],
         "exit-code": str(results["exit_code"]),
@@ -32,17 +32,17 @@ def outputs_of(results: ResultsDoc, paths: Mapping[str, str]) -> dict[str, str]:
 
 
 def unset(told: Collection[str]) -> dict[str, str]:
-    """The outputs that a run has not set, as empty ones."""
+    """The outputs that a run has not set, as empty strings."""
     return {name: "" for name in OUTPUTS if name not in told}
 
 
 def comment_outputs(comment: Comment) -> dict[str, str]:
-    """Where the comment is."""
+    """The id and URL of the comment."""
     return {"comment-id": str(comment.id), "comment-url": comment.url}
 
 
 def _baseline(baseline: BaselineDoc | None) -> dict[str, str]:
-    """Which baseline was compared with; `baseline-drift` names what it was judged by otherwise."""
+    """Which baseline was used; `baseline-drift` names which of its rules differ."""
     if baseline is None:
         return {"baseline-status": "none"}
     drift = baseline.get("drift")
@@ -78,5 +78,5 @@ def _figures(results: ResultsDoc) -> dict[str, str]:
 
 
 def _figure(value: float | None) -> str:
-    """Plain decimals, never an exponent, so that a shell can compare them."""
+    """Plain decimals without exponent, so that a shell can compare them."""
     return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".") or "0"

@@ -1,4 +1,4 @@
-"""Approvals of a run, from files and from comments.
+"""Approvals of failures, from files and from comments.
 
 Entry points: `approvals`, `approve_change`, `comment_approvals`, `list_approvals`.
 """

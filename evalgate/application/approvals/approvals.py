@@ -1,4 +1,4 @@
-"""Approvals of a run: which count, which are only proposed, and what becomes of them."""
+"""Approvals of a run: which count, which are only proposed, and their rulings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNREAD = "nothing is approved, for the approvals of the base commit can't be rea
 
 
 def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
-    """The approvals, and warnings about them. Raises SuiteError for mistakes that this run can mend."""
+    """The approvals, and warnings about them. Raises SuiteError for mistakes this run can fix."""
     from evalgate.gate.decision.approvals import proposals
 
     proposed = suites.approvals(request.proposed) if request.proposed is not None else []
@@ -47,7 +47,7 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
 
 
 def rule(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> Rulings:
-    """What becomes of the approvals; the changes of approved scenarios are flagged so."""
+    """Rules on the approvals; flags the changes of approved scenarios."""
     from evalgate.gate.decision.approvals import rule_on
 
     changes = comparison.changes if comparison is not None else {}
@@ -60,10 +60,10 @@ def rule(run: Run, comparison: Comparison | None, approvals: Approvals, today: d
 def with_approvals(
     request: JudgeRequest, counting: ApprovalSource | None, proposed: ApprovalSource | None
 ) -> JudgeRequest:
-    """The request with the files of approvals.
+    """Adds the approvals files to the request.
 
-    Where a pull request proposes its own, another commit's count: what is wrong with those is only noted.
-    Raises InvalidInput for what this run could mend.
+    For a pull request, another commit's approvals count and its own are proposals: mistakes in the former are
+    only noted. Raises InvalidInput for mistakes this run can fix.
     """
     of_base = proposed is not None
     file, notes = None, list(request.notes)

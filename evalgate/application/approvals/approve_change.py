@@ -1,4 +1,4 @@
-"""Approving what a finished run failed at: a person names it, the results say how bad it is."""
+"""Builds approvals for failures of a finished run: a person names the scenario, the results give the rest."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ MOST_NAMED = 5
 
 
 class ApprovalRequest(NamedTuple):
-    """What somebody wants to approve. What is None does not narrow it.
+    """What a person wants to approve. Fields that are None do not narrow it.
 
-    `least_score` is the lowest score they accept, None for the score that there is and 0 for any; with
-    `these_recordings` only those that failed may fail.
+    `least_score` is the lowest score they accept: None for the current score, 0 for any. With
+    `only_these_traces` only the traces that failed may fail.
     """
 
     scenario: str
@@ -49,7 +49,7 @@ class ApprovalRequest(NamedTuple):
 
 
 def approvals_for(results: ResultsDoc, wish: ApprovalRequest) -> list[Approval]:
-    """The approvals that let it pass; raises SettingError for what does not fail so, or is not there."""
+    """The approvals that let it pass; raises SettingError if nothing fails that way or exists."""
     scenarios = scenarios_of(run_of(results), changes_of(results))
     if wish.scenario != ALL:
         key = _one(scenarios, wish)
@@ -66,12 +66,12 @@ def approvals_for(results: ResultsDoc, wish: ApprovalRequest) -> list[Approval]:
 
 
 def rulings_on(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[Ruling]:
-    """What becomes of approvals in a finished run."""
+    """Rules on approvals in a finished run."""
     return rule_on(run_of(results), changes_of(results), Approvals(tuple(approvals)), today).told
 
 
 def decision_on(results: ResultsDoc, approvals: Sequence[Approval], now: datetime) -> RunApproval | None:
-    """What the last of these decides about the whole run: approved, once all that fails in it may fail."""
+    """The run's approval, in the last approver's name, once every failure in it is approved."""
     run, changes = run_of(results), changes_of(results)
     failing = {
         key
@@ -104,7 +104,7 @@ def _one(scenarios: Scenarios, wish: ApprovalRequest) -> ScenarioKey:
 
 
 def _check(key: ScenarioKey, found: Failing, wish: ApprovalRequest) -> None:
-    """Raises SettingError where there is nothing to approve of this kind."""
+    """Raises SettingError if there is nothing of this kind to approve."""
     if not found.is_worse:
         raise SettingError(f"scenario `{key.id}` passes: there is nothing to approve")
     if not found.is_known:

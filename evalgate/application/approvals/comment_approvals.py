@@ -1,7 +1,7 @@
-"""Comments that approve something, held against what GitHub itself says: nothing that is forged is trusted.
+"""Verifies comments that approve failures against GitHub's own data, so that forged ones do not count.
 
-A person's word counts for one commit. It must have been written, and not edited since, by somebody who may
-write to the repository and had no part in the change, after that commit arrived and the gate had judged it.
+An approval counts for one commit. The comment must not be edited, and its author must have write access and
+no part in the change. It must be newer than the arrival of the commit and the gate's judgement of it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from evalgate.ports.review import Review
 
 LASTS_DAYS = 14
-"""How long an approval holds that names no last day."""
+"""Validity of an approval that names no last day."""
 MOST_DAYS = 90
 MOST_COMMANDS = 100
 MOST_PEOPLE = 20
-"""How many people GitHub is asked about: strangers may comment as often as they like."""
+"""How many people are looked up on GitHub: anybody may comment, as often as they like."""
 SHORT_SHA = 7
 BOT = "a bot or an app wrote it, and only a person approves"
 EDITED = "it was edited: write a new comment"
@@ -47,7 +47,7 @@ OWN_ACCOUNT = "the account is gone, or another one has its name by now"
 
 
 class Refusal(NamedTuple):
-    """A comment that approves nothing. `is_known`: of somebody who may write, so that reports tell of it."""
+    """A comment that approves nothing. `is_known`: its author has write access, so reports mention it."""
 
     comment: int
     who: str
@@ -70,9 +70,9 @@ class _Refused(Exception):
 
 
 class CommentVerifier:
-    """Sorts the comments of one pull request, at the commit and for the runs that are its newest.
+    """Verifies the comments of one pull request, at its head commit and for its newest runs.
 
-    `runs` are those of the gate for it, the newest first and at least one.
+    `runs` are the gate's runs for it, newest first, at least one.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class CommentVerifier:
         self._makers: Contributors | None = None
 
     def vetted(self) -> VerifiedComments:
-        """Every comment with a command, the oldest first. Raises Unreachable for what can't be looked up."""
+        """Every comment with a command, oldest first. Raises Unreachable if a lookup fails."""
         found = [
             (remark, command)
             for remark in self._review.remarks(self._runs[0].begun_at)
@@ -110,7 +110,7 @@ class CommentVerifier:
         return VerifiedComments(tuple(consents), tuple(refusals))
 
     def latest_report(self) -> bytes | None:
-        """What the newest run found last; None where it has not come to a verdict."""
+        """The last report of the newest run; None if it has reached no verdict."""
         reports = self._left()
         return self._content(reports[0]) if reports else None
 
@@ -121,7 +121,7 @@ class CommentVerifier:
         return Refusal(remark.id, author.login if author is not None else "nobody", why, is_known)
 
     def _consent(self, remark: PullRequestComment, command: ApproveCommand | str) -> CommentApproval:
-        """What the comment says; raises _Refused with the first thing that speaks against it."""
+        """The comment's approval; raises _CommentRefusedError with the first reason against it."""
         author = remark.author
         if author is None or not remark.is_person:
             raise _Refused(BOT)
@@ -158,7 +158,10 @@ class CommentVerifier:
         return permission
 
     def _is_own(self, author: Account) -> bool:
-        """Whether the person had a part in the change; raises _Refused where that must not be, or is open."""
+        """Whether the author contributed to the change.
+
+        Raises _CommentRefusedError if they did and may not approve it, or if that is unknown.
+        """
         if self._makers is None:
             self._makers = self._review.makers()
         opened = self._change.author
@@ -174,7 +177,7 @@ class CommentVerifier:
         return is_own
 
     def _report_before(self, remark: PullRequestComment) -> bytes:
-        """What the person could have seen: the newest report that is older than the comment."""
+        """What the author could have seen: the newest report older than the comment."""
         before = [report for report in self._left() if report.made_at < remark.created_at]
         if not before:
             raise _Refused(UNJUDGED)

@@ -1,4 +1,4 @@
-"""What a consent approves: the failures that stood in the report of the time, and nothing worse."""
+"""What a comment approves: the failures in the report that its author saw, and nothing worse."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NOTHING = "nothing fails that could be approved"
 
 
 class ConsentedFailures(NamedTuple):
-    """The approvals, and of each consent that has none, by the comment's number, why."""
+    """The approvals, and the comment approvals that yield none, each with the reason."""
 
     approvals: tuple[Approval, ...] = ()
     refused: tuple[tuple[CommentApproval, str], ...] = ()
 
 
 def resolve_consents(consents: Iterable[CommentApproval]) -> ConsentedFailures:
-    """Looks each consent up in the report that its person had before them."""
+    """Looks up each comment approval in the report that its author saw."""
     read: dict[bytes, Scenarios | str] = {}
     approvals: list[Approval] = []
     refused: list[tuple[CommentApproval, str]] = []
@@ -59,7 +59,7 @@ def _scenarios(consent: CommentApproval) -> Scenarios | str:
 
 
 def _meant(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | str:
-    """The scenarios of that name, or all that fail; else why there is none to approve."""
+    """The scenarios of that name, or all that fail; a message if none can be approved."""
     if name is None:
         return [key for key, found in scenarios.items() if found.is_worse and found.is_known] or NOTHING
     keys = [key for key in scenarios if name in _spellings(key)]
@@ -74,7 +74,7 @@ def _meant(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | st
 
 
 def _spellings(key: ScenarioKey) -> set[str]:
-    """As short as people write it, and as reports show it."""
+    """Its name as people write it, in short, and as reports show it."""
     short = [key.id] if key.variant is None else [key.id, key.variant]
     return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [key.suite, *short])}
 
@@ -95,7 +95,7 @@ def _unknown(name: str, scenarios: Scenarios) -> str:
 
 
 def _approval(consent: CommentApproval, key: ScenarioKey, found: Failing) -> Approval:
-    """Bound to the failure as it was: no score below, no other check."""
+    """Bound to the failure as reported: no lower score, no other failed assertion."""
     return Approval(
         suite=key.suite,
         scenario=key.id,

@@ -1,4 +1,4 @@
-"""Every approval that there is, with what becomes of it."""
+"""Lists every approval with its ruling."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class ListedApproval(NamedTuple):
-    """What becomes of one approval; `id` is what the store calls it, None for one of the file."""
+    """The ruling on one approval; `id` is its id in the store, None if it comes from the file."""
 
     ruling: Ruling
     id: str | None = None
 
     @property
     def is_over(self) -> bool:
-        """Whether it has had its day."""
+        """Whether it has expired."""
         return self.ruling.status == "expired"
 
 
@@ -33,10 +33,10 @@ def list_approvals(
     finished: ResultsDoc | None,
     today: date,
 ) -> list[ListedApproval]:
-    """Those of the file, then those of the store, the oldest first.
+    """Those of the file, then those of the store, oldest first.
 
-    A finished run says whether they hold; without one the day alone does, as it does for those of a comment,
-    which count for one commit of a pull request.
+    With a finished run, they are ruled on by its results, otherwise by date alone. Approvals in comments are
+    always ruled on by date, since they count for one commit of a pull request.
     """
     own = [each for each in stored if each.withdrawn_at is None and each.provenance.source != "comment"]
     counting = [*in_file, *(each.approval for each in own)]
@@ -57,7 +57,7 @@ def _rulings(approvals: Sequence[Approval], finished: ResultsDoc | None, today: 
 
 
 def _apart(stored: StoredApproval, today: date) -> Ruling:
-    """One that was withdrawn, or that counts elsewhere."""
+    """The ruling on an approval that was withdrawn or counts elsewhere."""
     (ruling,) = rule_by_day([stored.approval], today)
     if stored.withdrawn_at is None:
         return ruling

@@ -1,4 +1,4 @@
-"""A run compared with its baseline: whose rules decide, and what they demand less.
+"""Compares a run with its baseline: whose rules decide, and where they were weakened.
 
 Entry points: `baseline`, `cross_scoring`, `weakening`, `causes`.
 """

@@ -1,7 +1,7 @@
-"""Whose suites and policy decide: a run's own, or for a pull request those of the baseline's commit.
+"""The suites and policy that decide: the run's own, or the baseline commit's for a pull request.
 
-Main's rules are taken from the baseline, which holds them as they judged main: it is known to be made by a
-push to this repository's own branch, lies at hand already, and says with its hash what they are.
+The base branch's rules are read from the baseline, which keeps those that judged it: it is known to come from
+a push to this repository's own branch, is already on disk, and identifies its rules by their hash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REMEDY = "a push to the base branch leaves a baseline that keeps its rules; `pol
 
 
 class DecidingRules(NamedTuple):
-    """The configuration that judges, what is told of it, and the baseline as the run's own rules see it."""
+    """The configuration that judges, its section of the results, and the baseline as compared with it."""
 
     configuration: Configuration
     told: RulesDoc
@@ -30,7 +30,7 @@ class DecidingRules(NamedTuple):
 
 
 def rules_of_base(known: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
-    """The baseline's. Raises RulesMissing where there are none to judge by, or not all of them."""
+    """The baseline's rules. Raises RulesMissing if it keeps none, or not all of them can be read."""
     status = known.info.status if known.info is not None else "none"
     if status == "unreachable":
         raise RulesUnreachable("the rules of the base branch can't be had: GitHub did not answer")

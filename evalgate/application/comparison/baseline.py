@@ -1,4 +1,4 @@
-"""The baseline of a run: taken in, held against today's configuration, and made for the next one."""
+"""The baseline of a run: loaded, checked against today's configuration, and built for the next run."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ SHORT_SHA = 7
 
 @dataclass(frozen=True, slots=True)
 class LoadedBaseline:
-    """What is known of the baseline: how it was found, its results if readable, what to warn of.
+    """The baseline: how it was found, its results if readable, and warnings.
 
-    `has_same_suites` is None where the baseline does not say which suites it was judged by.
+    `has_same_suites` is None if the baseline does not record which suites judged it.
     """
 
     info: BaselineInfo | None
@@ -47,7 +47,7 @@ class LoadedBaseline:
 
 
 def load_baseline(request: JudgeRequest, files: BaselineFiles, rules: Rules, now: datetime) -> LoadedBaseline:
-    """Loads what the request names. One the user named must be readable; a found one may not be."""
+    """Loads the requested baseline. If the user named it, it must be readable; a found one need not be."""
     info = request.baseline
     if info is None or info.path is None:
         return LoadedBaseline(info)
@@ -80,14 +80,14 @@ def _same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
 
 
 def _check_commit(info: BaselineInfo, baseline: EarlierBaseline) -> None:
-    """A run may upload what another run made: a baseline that was found must be of its own run's commit."""
+    """Checks that a found baseline is of its own run's commit, since a run may upload another's file."""
     says = (baseline.manifest or {}).get("commit")
     if info.status in FOUND and info.sha is not None and says not in (None, info.sha):
         raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} says that it is of another commit")
 
 
 def _described(info: BaselineInfo, baseline: EarlierBaseline, now: datetime) -> BaselineInfo:
-    """The baseline with its commit and age."""
+    """The info, completed with commit and age."""
     age = info.age_seconds
     if age is None:
         age = _age(baseline.run.created_at, now)
@@ -95,7 +95,7 @@ def _described(info: BaselineInfo, baseline: EarlierBaseline, now: datetime) -> 
 
 
 def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
-    """A warning where an evaluator has another version today: a baseline that was named is never drifted."""
+    """A warning if evaluator versions differ, since a baseline the user named is never `drifted`."""
     changed = changed_evaluators(manifest, rules)
     if not changed:
         return []
@@ -114,8 +114,8 @@ def parts_of(
     content: Content,
     traces: TraceSpool,
 ) -> BaselineParts:
-    """What goes into the baseline that this run leaves; `content` are its results as they are written."""
-    from evalgate.reporting.results.standings import standings_of_results  # only where a baseline is left
+    """Builds the baseline that this run leaves; `content` is its results as written."""
+    from evalgate.reporting.results.standings import standings_of_results  # only if one is written
 
     manifest: dict[str, Any] = {
         "schema": BASELINE_SCHEMA,

@@ -1,4 +1,4 @@
-"""The baseline's recordings under today's rules, where those it keeps are whole."""
+"""Judges the baseline's traces again by today's rules, if it keeps them whole."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.ports import PriceTable, TraceArchive
 
 MOST_STORED = 2_000
-"""Recordings of the baseline that are judged again."""
+"""How many traces of the baseline are judged again."""
 TOO_MANY = "the baseline has more recordings of them than are judged again"
 NOT_KEPT = "the baseline does not keep its recordings whole"
 SECRETS = "secrets were taken out of the baseline's recordings"
@@ -34,7 +34,7 @@ NOT_TAKEN = "today's rules give the baseline's recordings to other scenarios"
 
 
 class _Stored(NamedTuple):
-    """How a scenario stood, and where its recordings were read."""
+    """The baseline's result for a scenario, and where its traces were read."""
 
     verdict: str
     score: float | None
@@ -49,7 +49,7 @@ def _scenario(before: BaselineRun, key: ScenarioKey) -> _Stored:
 
 
 class BaselineRescoring:
-    """Recordings of the baseline, judged by both rules: by its own to see that they are whole."""
+    """Judges traces of the baseline by both rules: by its own to check that the traces are whole."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class BaselineRescoring:
         }
 
     def judged(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, ScoredVerdict | str]:
-        """The verdicts, or why there is none."""
+        """The verdict of each scenario, or why it has no verdict."""
         left = dict.fromkeys(self._places)
         try:
             for line in lines if left else ():

@@ -1,4 +1,4 @@
-"""The rules that a baseline was judged by, out of the suites that it keeps."""
+"""The rules that judged a baseline, read from the suites it keeps."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ UNREADABLE = "this version can't read its suites"
 
 
 class BaselineRules(NamedTuple):
-    """The suites of the baseline, today's own where they say the same.
+    """The suites of the baseline; today's if they are the same.
 
-    `configuration` is None where they are not at hand, and `unknown` says why; it also names suites that
-    can't be read any more beside others that can.
+    `configuration` is None if they are unavailable; `unknown` gives the reason. It may also name single
+    suites that can no longer be read.
     """
 
     configuration: Configuration | None
@@ -32,7 +32,7 @@ class BaselineRules(NamedTuple):
 def earlier_rules(
     known: LoadedBaseline, configuration: Configuration, files: BaselineFiles
 ) -> BaselineRules | None:
-    """Those of the baseline; None where there is none."""
+    """The rules of the baseline; None without a baseline."""
     if known.results is None or known.info is None or known.info.path is None:
         return None
     if known.has_same_suites:
@@ -41,7 +41,7 @@ def earlier_rules(
 
 
 def read_rules(files: BaselineFiles, path: str) -> BaselineRules:
-    """The suites in a baseline, made ready to run."""
+    """Reads the suites in a baseline, ready to run."""
     from evalgate.suite.stored_suites import stored_suites
 
     try:

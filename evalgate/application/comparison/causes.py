@@ -1,4 +1,4 @@
-"""Of each change: whether it comes from the agent or from the rules that judge it."""
+"""Finds whether each change comes from the agent or from the rules that judge it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
 
 MOVED = ("broken", "regressed", "fixed", "improved", "inconclusive")
-"""Kinds of change that have a cause, those first of which it matters most."""
+"""Kinds of change that have a cause, the most important first."""
 SURE = frozenset(MOVED) - {"inconclusive"}
 
 
 class Stored(NamedTuple):
-    """A baseline on disk, and what reads its recordings."""
+    """A baseline on disk, and what reads and prices its traces."""
 
     results: BaselineRun
     path: str
@@ -43,7 +43,7 @@ class _Sides(NamedTuple):
 def add_causes(
     comparison: Comparison, run: Run, crossing: CrossScorer, policies: Policies, stored: Stored
 ) -> None:
-    """Tells of each scenario whose rules or verdict changed where that comes from, as far as can be known."""
+    """Adds a cause, as far as it can be known, to each scenario whose rules or verdict changed."""
     sides = dict(_sides(comparison, run))
     crossed = {key: each for key, each in sides.items() if not crossing.has_same_rules(key)}
     moved = [key for kind in MOVED for key, each in crossed.items() if each.change.kind == kind]

@@ -1,4 +1,4 @@
-"""What changed rules mean for a run: where its changes come from, and what the gate demands less."""
+"""What changed rules mean for a run: the causes of its changes, and what the gate demands less."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RuleSources(NamedTuple):
-    """Where baselines lie, and what reads and prices the recordings that they keep."""
+    """Reads baselines, and reads and prices the traces they keep."""
 
     files: BaselineFiles
     traces: TraceArchive
@@ -34,7 +34,7 @@ class RuleSources(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedRules:
-    """The rules of the baseline beside those of today. `crossing` is None where they are not both at hand."""
+    """The rules of the baseline and of today; no `cross_scorer` if one side's are unavailable."""
 
     configuration: Configuration
     shelf: RuleSources
@@ -44,7 +44,7 @@ class ChangedRules:
     def tell_causes(
         self, run: Run, known: LoadedBaseline, comparison: Comparison | None, policies: Policies
     ) -> None:
-        """Tells of each change whether it comes from the agent or from the rules, where these differ."""
+        """Adds to each change whether it comes from the agent or from changed rules."""
         if comparison is None or self.crossing is None or known.results is None or known.info is None:
             return
         from evalgate.application.comparison.causes import Stored, add_causes
@@ -61,7 +61,7 @@ class ChangedRules:
         policies: Policies,
         approvals: Approvals,
     ) -> Weakenings | None:
-        """What is demanded less than when the baseline was made; None without one."""
+        """What is demanded less than when the baseline was made; None without a baseline."""
         if self.earlier is None or comparison is None or known.results is None:
             return None
         from evalgate.application.comparison.weakening import WeakeningRules, added_approvals, judge_weakening
@@ -76,12 +76,12 @@ class ChangedRules:
         found = judge_weakening(rules, self.earlier, self.configuration, comparison, known.results, added)
         is_bare = self.earlier.configuration is None and known.has_same_suites is None
         if is_bare and not rules.is_fatal:
-            return found._replace(unknown=None)  # bare results never keep suites, and nothing rests on them
+            return found._replace(unknown=None)  # a results.json never keeps suites; no policy needs them
         return found
 
 
 def remarks(weakenings: Weakenings | None) -> list[Problem]:
-    """What a reader should know beside the list of what was weakened."""
+    """Warnings to show next to the list of weakenings."""
     if weakenings is None:
         return []
     from evalgate.application.comparison.weakening import remarks_on
@@ -90,7 +90,7 @@ def remarks(weakenings: Weakenings | None) -> list[Problem]:
 
 
 def _seen(before: BaselineRun, known: LoadedBaseline, by: Configuration, shelf: RuleSources) -> BaselineRun:
-    """The baseline as its own rules look at it, which may see more of it than today's do."""
+    """The baseline as its own rules need it, which may read more of it than today's."""
     path = None if known.info is None else known.info.path
     if before.document is not None or path is None or not sees_checks(by):
         return before
@@ -102,7 +102,7 @@ def changed_rules(
 ) -> ChangedRules:
     """The rules on both sides, as far as the baseline keeps its own.
 
-    Nothing is judged by both where the baseline's own rules decide.
+    Without `cross_scores`, because the baseline's rules decide, nothing is judged by both.
     """
     earlier = earlier_rules(known, configuration, shelf.files)
     crossing = None

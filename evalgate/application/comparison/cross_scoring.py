@@ -1,6 +1,6 @@
-"""New recordings under the baseline's rules.
+"""Judges new traces by the baseline's rules as well.
 
-Only scenarios whose rules changed are judged twice; of the others it is known what changed.
+Only scenarios whose rules changed are judged twice; for the others the cause of a change is known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make_cross_scorer(old: Configuration, new: Configuration, before: BaselineRun) -> CrossScorer:
-    """What judges both ways where the suites of a baseline differ from today's."""
+    """The cross scorer for the suites that differ between the baseline and today."""
     now = {suite.name: suite for suite in new.suites}
     earlier = BaselineScenarios(before)
     pairs = {}
@@ -42,7 +42,7 @@ def make_cross_scorer(old: Configuration, new: Configuration, before: BaselineRu
 
 
 def _changed(old: Suite, new: Suite) -> frozenset[str]:
-    """Ids of entries that differ, all of them where traces are given to scenarios in another way."""
+    """Ids of entries that differ; all of them if the suite assigns traces to scenarios differently."""
     if _claiming(old) != _claiming(new):
         return frozenset(each.id for suite in (old, new) for each in suite.scenarios)
     sides = [_rules(suite) for suite in (old, new)]
@@ -50,7 +50,7 @@ def _changed(old: Suite, new: Suite) -> frozenset[str]:
 
 
 def _claiming(suite: Suite) -> object:
-    """All that decides which scenario a trace belongs to."""
+    """Everything that decides which scenario a trace belongs to."""
     expression = suite.scenario_from.expression if suite.scenario_from is not None else None
     entries = [*suite.written.get("scenarios", ()), *suite.written.get("goldens", ())]
     written = [(each.get("id"), each.get("match"), each.get("variants")) for each in entries]
@@ -58,7 +58,7 @@ def _claiming(suite: Suite) -> object:
 
 
 def _rules(suite: Suite) -> dict[str, list[object]]:
-    """By the id of its entry, what judges a scenario in each variant."""
+    """What judges a scenario in each variant, by the id of its entry."""
     found: dict[str, list[object]] = {}
     for each in suite.scenarios:
         checks = [assertion.written for assertion in each.assertions]
@@ -68,7 +68,7 @@ def _rules(suite: Suite) -> dict[str, list[object]]:
 
 
 def only(suite: Suite, ids: Iterable[str]) -> Suite:
-    """The suite with the checks of some entries; the others still claim their traces."""
+    """The suite with assertions for some entries only; the other entries still match their traces."""
     wanted = set(ids)
     scenarios: list[Scenario] = [
         each if each.id in wanted else replace(each, assertions=(), golden=None) for each in suite.scenarios

@@ -1,4 +1,4 @@
-"""What a run knows of itself that tells a fresh recording from a stale one."""
+"""What a run knows about itself that distinguishes fresh traces from stale ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def present_of(
     request: JudgeRequest, policies: Policies, fingerprints: Fingerprints | None, now: datetime
 ) -> Present:
-    """The present of this run. Raises InvalidInput for files to watch that are not there."""
+    """What this run knows about itself. Raises InvalidInput if files to watch are missing."""
     commits = frozenset(each for each in (request.commit, request.merge_commit) if each)
     return Present(now, commits, _watched(policies, fingerprints))
 
 
 def _watched(policies: Policies, fingerprints: Fingerprints | None) -> Mapping[str, str]:
-    """One fingerprint a suite that watches files; the same globs are read once."""
+    """One fingerprint for each suite that watches files; equal globs are read once."""
     if fingerprints is None:
         return {}
     known: dict[tuple[str, ...], str] = {}
@@ -41,5 +41,5 @@ def _watched(policies: Policies, fingerprints: Fingerprints | None) -> Mapping[s
 
 
 def judge_freshness(run: Run, policies: Policies, present: Present) -> None:
-    """Notes on stale traces why they are stale, and warns of those that gate nothing."""
+    """Marks stale traces with the reason, and warns about those that no longer gate anything."""
     run.warnings += mark_stale(run, policies.suites, present)

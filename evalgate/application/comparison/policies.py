@@ -1,4 +1,4 @@
-"""Which policy holds: a flag's `fail_on` over the project's over the suite's, else the nearest."""
+"""The policy in force: for `fail_on` a flag, then the project, then the suite; else the suite first."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NEVER_FAIL = "to never fail the check use report-only"
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The policy of each suite by name, and the one of the run as a whole."""
+    """The policy of each suite by name, and the policy of the whole run."""
 
     suites: dict[str, Policy]
     run: Policy
 
 
 def policies_of(configuration: Configuration, fail_on: Sequence[str] | None) -> Policies:
-    """The policies in force. Raises SettingError for words of `fail_on` that do not exist."""
+    """The policies in force. Raises SettingError for unknown words of `fail_on`."""
     words = fail_on_words(fail_on)
     return Policies(
         {suite.name: effective(suite.policy, configuration.policy, words) for suite in configuration.suites},
@@ -38,7 +38,7 @@ def policies_of(configuration: Configuration, fail_on: Sequence[str] | None) -> 
 
 
 def fail_on_words(words: Sequence[str] | None) -> list[FailOn] | None:
-    """The words of a flag or action input, checked; None where it was not given."""
+    """The words of a flag or action input, checked; None if it was not given."""
     if words is None:
         return None
     problems = [

@@ -1,4 +1,4 @@
-"""Costs of two runs that are to be compared: computed with the same prices on both sides, or left out."""
+"""Makes costs of two runs comparable: computed with the same prices on both sides, or left out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RECORDED = "recorded"
 
 
 def priced_alike(before: BaselineRun, configuration: Configuration, table: PriceTable | None) -> BaselineRun:
-    """The earlier run, where costs were computed there computed with the prices of this run."""
+    """The baseline with computed costs recomputed at this run's prices."""
     pricing = before.trials.pricing
     if pricing is None:
         return before
@@ -44,9 +44,10 @@ def priced_alike(before: BaselineRun, configuration: Configuration, table: Price
 
 
 def comparable(before: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_]]:
-    """The earlier run without costs that came about in another way than those of the run.
+    """The baseline without costs that were obtained in another way than the run's.
 
-    A recorded cost and a computed one differ by what the recorder did not say of caches; so do two tables.
+    A recorded and a computed cost differ if the recorder left out cache tokens; so do costs by two price
+    tables.
     """
     is_priced = any(any(priced(each.trials)) for suite in run.suites for each in suite.scenarios)
     if before.trials.pricing is None and not is_priced:
@@ -62,12 +63,12 @@ def comparable(before: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning
 
 
 def _scenarios(before: BaselineRun) -> Iterator[tuple[ScenarioKey, range]]:
-    """Each scenario, and the places of its trials."""
+    """Each scenario, and the indexes of its trials."""
     return zip(before.keys, (range(start, end) for start, end in pairwise(before.starts)), strict=True)
 
 
 def _with(before: BaselineRun, trials: TrialColumns) -> BaselineRun:
-    """The run with other costs, and the cost of its summary with them."""
+    """The run with other costs, and a summary with their total."""
     summary = before.summary
     if summary is not None:
         summary = {**summary, "cost_usd": _total(trials.costs)}
@@ -75,7 +76,7 @@ def _with(before: BaselineRun, trials: TrialColumns) -> BaselineRun:
 
 
 def _way(trials: TrialColumns, at: int) -> str | None:
-    """How the cost of a trial came about, None where it has none."""
+    """How the cost of a trial was obtained, None if it has none."""
     if trials.costs[at] is None:
         return None
     pricing = trials.pricing[at] if trials.pricing is not None else None
@@ -83,7 +84,7 @@ def _way(trials: TrialColumns, at: int) -> str | None:
 
 
 def _ways_now(run: Run) -> dict[ScenarioKey, set[str | None]]:
-    """How the costs of each scenario came about, under the name that a document has for it."""
+    """How the costs of each scenario were obtained, also under its redacted name as in documents."""
     found: dict[ScenarioKey, set[str | None]] = {}
     for suite in run.suites:
         table = _table_of(suite)
@@ -97,7 +98,7 @@ def _ways_now(run: Run) -> dict[ScenarioKey, set[str | None]]:
 
 
 def _table_of(suite: SuiteResult) -> str | None:
-    """The prices of a suite's computed costs: a suite has one table, so any trial tells."""
+    """The price table of a suite's computed costs: a suite has one, so any trial shows it."""
     for scenario in suite.scenarios:
         for place, is_priced in enumerate(priced(scenario.trials)):
             pricing = scenario.trials[place].pricing if is_priced else None

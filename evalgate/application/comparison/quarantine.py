@@ -1,4 +1,4 @@
-"""Quarantine in a run: bounded by the day, marked on its scenarios and changes."""
+"""Applies quarantine to a run: checks its dates, marks its scenarios and changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_quarantine(configuration: Configuration, today: date) -> None:
-    """Raises SuiteError for every quarantine that would hold too long."""
+    """Raises SuiteError for every quarantine that lasts too long."""
     written = [each for suite in configuration.suites for each in suite.quarantine]
     if not written:
         return
@@ -31,7 +31,7 @@ def check_quarantine(configuration: Configuration, today: date) -> None:
 def set_apart(
     run: Run, comparison: Comparison | None, configuration: Configuration, today: date
 ) -> list[QuarantineRuling]:
-    """What becomes of every quarantine; scenarios that are in one, and their changes, are marked so."""
+    """The ruling on every quarantine; marks quarantined scenarios and their changes."""
     written = {suite.name: suite.quarantine for suite in configuration.suites if suite.quarantine}
     if not written:
         return []

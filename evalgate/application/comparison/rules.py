@@ -1,4 +1,4 @@
-"""The rules that judge a run, and how those of a baseline differ from them."""
+"""The rules that judge a run, and how those of a baseline differ."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 BUILT_IN = frozenset({*KINDS, DIMENSION_TYPE})
 SEES_CHECKS = b'"convergence"'
-"""The type whose `previous` figure is one of a check in the baseline."""
+"""The type whose `previous` value comes from an assertion of the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides a verdict beside the traces: what the suites say, and which code reads it."""
+    """What decides a verdict besides the traces: the suites, and the code that evaluates them."""
 
     config_hash: str
-    evaluators: Mapping[str, int]  # the version of each type of check that the suites use
-    sees_checks: bool = True  # whether a check, or a golden, is held against single checks of the baseline
+    evaluators: Mapping[str, int]  # the version of each evaluator that the suites use
+    sees_checks: bool = True  # whether anything compares with single assertions of the baseline
 
 
 def rules_of(configuration: Configuration) -> Rules:
-    """Today's rules."""
+    """The rules of today's configuration."""
     known = versions()
     used = {
         assertion.type
@@ -46,7 +46,7 @@ def rules_of(configuration: Configuration) -> Rules:
 
 
 def sees_checks(configuration: Configuration) -> bool:
-    """Whether anything in these suites may look at single checks of a baseline: a golden, or an own type."""
+    """Whether these suites may read single assertions of a baseline: goldens and plugin evaluators may."""
     if any(scenario.golden is not None for suite in configuration.suites for scenario in suite.scenarios):
         return True
     if not versions().keys() <= BUILT_IN:
@@ -55,20 +55,20 @@ def sees_checks(configuration: Configuration) -> bool:
 
 
 def config_hash(configuration: Configuration) -> str:
-    """SHA-256 over what the suites and the project say; comments and layout do not count."""
+    """SHA-256 over the content of suites and project; comments and layout do not count."""
     content = {"project": configuration.written, "suites": [suite.written for suite in configuration.suites]}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def drift_of(manifest: Mapping[str, Any], rules: Rules, found: BaselineStatus) -> Drift | None:
-    """How the rules of a baseline with this manifest differ from today's; None where they are the same."""
+    """How the rules of a baseline with this manifest differ from today's; None if they are the same."""
     other_suites = manifest.get("config_hash") != rules.config_hash
     evaluators = changed_evaluators(manifest, rules)
     return Drift(found, other_suites, evaluators) if other_suites or evaluators else None
 
 
 def changed_evaluators(manifest: Mapping[str, Any], rules: Rules) -> Sequence[ChangedEvaluator]:
-    """Types that these suites use and whose version is another today. A type that is new has not changed."""
+    """Types these suites use whose version changed. A new type does not count as changed."""
     then = manifest.get("evaluators")
     if not isinstance(then, dict):
         return []

@@ -1,4 +1,4 @@
-"""How the gate was weakened since the baseline, and in which places that fails it."""
+"""Finds how the gate was weakened since the baseline, and whether that fails it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ MOST_TOLD = 1_000
 
 
 class WeakeningRules:
-    """What becomes of a weakened gate, place by place: a suite, or None for the project.
+    """What to do about a weakening, per place: a suite, or None for the project.
 
-    A flag decides. Else the stricter one of today's policy and the baseline's does, so that who weakens the
-    gate can't also silence the report of it.
+    A flag decides. Otherwise the stricter of today's policy and the baseline's does, so that a change that
+    weakens the gate can't also silence the report of it.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class WeakeningRules:
         self._policies = policies
         self._old = old
         self._on_weakening = on_weakening
-        self._has_words = has_words  # a flag says what fails the gate
+        self._has_words = has_words  # `fail_on` comes from a flag
 
     def of(self, place: str | None) -> OnWeakening:
-        """What becomes of a weakening in one place."""
+        """The action for a weakening in one place."""
         now = self._policies.run if place is None else self._policies.suites.get(place, self._policies.run)
         earlier = self._earlier(place)
         by_word = now.fail_on if earlier is None or self._has_words else [*now.fail_on, *earlier.fail_on]
@@ -84,7 +84,7 @@ def judge_weakening(
     before: BaselineRun,
     approvals: Sequence[Weakening] = (),
 ) -> Weakenings:
-    """All that today's suites, policies and runs demand less; `approvals` are those that were added."""
+    """All that today's suites, policies and runs demand less; `approvals` are added approvals."""
     old = earlier.configuration
     found: list[Weakening] = []
     if old is not None and not earlier.is_same:
@@ -106,7 +106,7 @@ def weakening_between(
     before: BaselineRun,
     policies: Policies,
 ) -> Weakenings:
-    """The same for two finished runs, by the suites that each keeps; only the policies given decide."""
+    """The same for two finished runs, by the suites each keeps; only the given policies decide."""
     earlier, later = (read_rules(files, path) for path in paths)
     rules = WeakeningRules(policies)
     if later.configuration is not None and earlier.configuration is not None:
@@ -117,7 +117,7 @@ def weakening_between(
 
 
 def added_approvals(approvals: Approvals, before: BaselineRun) -> list[Weakening]:
-    """Approvals that the baseline's run did not have, also those that a pull request only proposes."""
+    """Approvals that the baseline's run did not have, including proposals of a pull request."""
     known = {_scope(each) for each in before.approvals if each["status"] != "proposed"}
     return [
         Weakening(
@@ -127,7 +127,7 @@ def added_approvals(approvals: Approvals, before: BaselineRun) -> list[Weakening
             location=each.location,
         )
         for each in (*approvals.counting, *approvals.proposed)
-        if each.provenance is None  # of the file: what a person said of one commit is told as an approval
+        if each.provenance is None  # from the file: a comment's is reported as an approval
         and _scope(approval_doc(Ruling(each, "active", "", 0))) not in known
     ]
 
@@ -141,7 +141,7 @@ def _scope(approval: ApprovalDoc) -> tuple[object, ...]:
 
 
 def settled(found: Sequence[Weakening], rules: WeakeningRules, unknown: str | None) -> Weakenings:
-    """Those that are told, at most 1,000, and where they fail the gate."""
+    """The weakenings to list, at most 1,000, and where they fail the gate."""
     becomes = {place: rules.of(place) for place in {each.suite for each in found}}
     told = [each for each in found if becomes[each.suite] != "ignore"]
     failing = frozenset(place for place, said in becomes.items() if said == "fail")
@@ -151,7 +151,7 @@ def settled(found: Sequence[Weakening], rules: WeakeningRules, unknown: str | No
 
 
 def remarks_on(weakenings: Weakenings | None) -> Iterator[Problem]:
-    """What a reader should know beside the list itself."""
+    """Warnings to show next to the list."""
     if weakenings is None:
         return
     if weakenings.unknown is not None:
@@ -162,7 +162,7 @@ def remarks_on(weakenings: Weakenings | None) -> Iterator[Problem]:
 
 
 def _compared(comparison: Comparison) -> Mapping[str, Sequence[str]]:
-    """Ids by suite that both sides judged."""
+    """Ids of the scenarios that both sides judged, by suite."""
     found: dict[str, list[str]] = {}
     for key in comparison.before:
         found.setdefault(key.suite, []).append(key.id)
@@ -170,6 +170,6 @@ def _compared(comparison: Comparison) -> Mapping[str, Sequence[str]]:
 
 
 def _gone(comparison: Comparison, before: BaselineRun) -> Iterator[ScenarioKey]:
-    """Scenarios that only the baseline has; a recording that nobody could read there was none."""
+    """Scenarios that only the baseline has, except those whose trace could not be read there."""
     unreadable = before.unread_keys()
     yield from (standing.key for standing in comparison.removed if standing.key not in unreadable)

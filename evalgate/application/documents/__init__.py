@@ -1,4 +1,4 @@
-"""Finished documents read back and checked: runs, goldens, reports of untrusted runs.
+"""Reads finished documents back and checks them: runs, goldens, reports of untrusted runs.
 
 Entry points: `run_documents.run_of`, `untrusted_report.report_of`, `golden_evaluations.evaluations_of`.
 """

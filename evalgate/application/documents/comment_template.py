@@ -1,4 +1,7 @@
-"""The comment in a project's own words where its template is of use, else in ours: no verdict hangs on it."""
+"""Renders the comment with the project's template, or the built-in one if that fails.
+
+The verdict never depends on a template.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CommentOptions(NamedTuple):
-    """How a comment is to be written: its key, its greatest length, and where the rest is told."""
+    """How to render a comment: its key, its maximum length, and the URL of the whole report."""
 
     key: str
     max_chars: int
@@ -24,7 +27,7 @@ class CommentOptions(NamedTuple):
 
 
 def write_comment(document: ResultsDoc, wording: CommentOptions) -> tuple[str, list[str]]:
-    """The comment, and a warning where it had to do without the template."""
+    """The comment, and a warning if the template could not be used."""
     try:
         return _rendered(document, wording), []
     except TemplateFlaw as flaw:

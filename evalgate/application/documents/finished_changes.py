@@ -1,4 +1,4 @@
-"""The changes that a finished run told, read back from its results document."""
+"""Reads the changes of a finished run back from its results document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def changes_of(document: ResultsDoc) -> dict[ScenarioKey, Change]:
-    """Changes by scenario, as far as a decision asks for them."""
+    """Changes by scenario, with the fields a decision needs."""
     return {
         ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): _change(change)
         for suite in document["suites"]

@@ -1,4 +1,4 @@
-"""Goldens of a finished run, read back from its results document."""
+"""Reads goldens of a finished run back from its results document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
-    """A golden over its trials, before it was compared with anything; None for another scenario."""
+    """A golden's result over its trials, before any comparison; None for other scenarios."""
     said = scenario.get("golden")
     if said is None:
         return None
@@ -31,7 +31,7 @@ def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
 
 
 def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | None:
-    """One trace beside its golden; None where it was not."""
+    """The result of one trace against its golden; None if there is no golden."""
     said, golden = trial.get("golden"), scenario.get("golden")
     if said is None or golden is None:
         return None
@@ -46,7 +46,7 @@ def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | Non
 
 
 def golden_in(said: GoldenDoc) -> Golden:
-    """The golden itself, as far as the document keeps it."""
+    """The golden, as far as the document keeps it."""
     return Golden(
         id=said["id"],
         title=said["title"],
@@ -67,7 +67,7 @@ def golden_in(said: GoldenDoc) -> Golden:
 
 
 def issues_in(said: Sequence[IssueDoc]) -> list[Issue]:
-    """Issues as they were told."""
+    """Issues as reported."""
     return [
         Issue(
             cast("IssueCategory", each["category"]),

@@ -1,6 +1,6 @@
-"""The evaluations in a results document: each trace that was judged beside a golden, as a store keeps it.
+"""Evaluations for the store: one for each trace in a results document that was judged against a golden.
 
-Texts of the document are redacted and bounded, so those of the evaluations are.
+Texts of the document are redacted and bounded, so those of the evaluations are too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ JUDGE = "evalgate"
 
 
 def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[GoldenEvaluation]:
-    """One for each trial of each golden, in the order of the document."""
+    """One evaluation for each trial of each golden, in document order."""
     moment, by = datetime.fromisoformat(document["created_at"]), f"{JUDGE} {document['evalgate_version']}"
     return [
         _evaluation(suite["suite"], scenario, trial, found, moment, by, run_id)
@@ -39,7 +39,7 @@ def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[Gold
 
 
 def goldens_of(document: ResultsDoc) -> list[Golden]:
-    """The goldens that were judged, each once, as far as the document keeps them."""
+    """The judged goldens, each once, as far as the document keeps them."""
     found: dict[str, Golden] = {}
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
@@ -83,7 +83,7 @@ def _evaluation(  # noqa: PLR0913, PLR0917  one of each
 
 
 def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | None:
-    """Of a single trial that of its scenario; one of several stands by its own score alone."""
+    """A single trial has the status of its scenario; one of several is rated by its own score."""
     if score is None:
         return None
     if scenario["n"] == 1:
@@ -92,7 +92,7 @@ def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | No
 
 
 def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> EvaluationStatistics:
-    """The figures of one conversation."""
+    """The statistics of one conversation."""
     turns = len(found.turns)
     latencies = [each.latency_ms for each in _had(found)]
     whole = trial["latency_seconds"]
@@ -111,12 +111,12 @@ def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> 
 
 
 def _had(found: GoldenTrial) -> list[TurnResult]:
-    """The turns that the trace has."""
+    """The turns that exist in the trace."""
     return [turn for at, turn in enumerate(found.turns) if at not in found.missing]
 
 
 def _pass_rate(turns: Sequence[Mapping[str, float | None]], passing_score: float) -> float | None:
-    """The share of turns whose mean reaches the passing score, of those that have a score of their own."""
+    """The share of scored turns whose mean reaches the passing score."""
     known = list(_known(turns))
     return sum(reaches(score, passing_score) for score in known) / len(known) if known else None
 

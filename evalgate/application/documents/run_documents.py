@@ -1,4 +1,4 @@
-"""A finished run, read back from its results document."""
+"""Reads a finished run back from its results document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_of(document: ResultsDoc) -> Run:
-    """The run as it stood before it was compared with anything."""
+    """The run as it was before any comparison."""
     summary = document["summary"]
     suites = [
         SuiteResult(

@@ -1,4 +1,4 @@
-"""A trial, read back from its document."""
+"""Reads a trial back from its document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def trial_of(document: bytes) -> TrialResult:
-    """A trial of a scenario that is no golden."""
+    """Reads a trial of a scenario without golden."""
     return trial_in(orjson.loads(document), None)
 
 
@@ -29,7 +29,7 @@ def _golden_trial(document: TrialDoc, scenario: ScenarioDoc | None) -> GoldenTri
 
 
 def trial_in(document: TrialDoc, scenario: ScenarioDoc | None) -> TrialResult:
-    """A trial; `scenario` says of which golden it is, where it is of one."""
+    """Reads a trial; `scenario` holds its golden, if it has one."""
     return TrialResult(
         document["trial"],
         _trace(document["trace"]),
@@ -79,5 +79,5 @@ def _assertion(document: AssertionDoc) -> AssertionResult:
 
 
 def location_in(document: LocationDoc | None) -> Location | None:
-    """A place in a suite."""
+    """Reads a location in a suite."""
     return None if document is None else Location(document["file"], document["line"], document["column"])

@@ -1,4 +1,4 @@
-"""A report that a stranger's run left: checked field by field, and written anew in our own words."""
+"""Checks a report from an untrusted run field by field, and renders it again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ WHAT = "its results.json"
 
 
 def write_anew(content: bytes, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
-    """The report of the run that `content` tells of. Raises SettingError or OverLimit for what is none.
+    """Renders the report of a run again from its results. Raises SettingError or OverLimit if invalid.
 
-    Nothing of the stranger's own Markdown is taken over. The command that would repeat the run is left out:
-    people paste such lines into a shell.
+    The run's own Markdown is not used. The command that repeats the run is left out, since people paste such
+    lines into a shell.
     """
     return written(report_of(content, run.head_sha), run, form)
 
@@ -35,7 +35,7 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     """The results document that a run of this commit left; raises SettingError or OverLimit."""
     results = load(content, what=WHAT, limit=LARGEST_RESULTS)
     try:
-        orjson.dumps(results)  # can't be done with what is nested too deep to be shown
+        orjson.dumps(results)  # fails if it is nested too deep to be shown
     except orjson.JSONEncodeError:
         raise SettingError(f"{WHAT} is nested too deep") from None
     if results["summary"] is None:
@@ -47,7 +47,7 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
 
 
 def written(results: ResultsDoc, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
-    """A report rendered in our words, with a line about whose it is."""
+    """Renders a report, with a line about the run it comes from."""
     origin = origin_line(run, form.run_url)
     wording = CommentOptions(form.comment_key, form.max_comment_chars, form.run_url, origin, form.template)
     comment, warnings = write_comment(results, wording)

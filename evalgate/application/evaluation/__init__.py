@@ -1,4 +1,4 @@
-"""Every trace of every suite judged.
+"""Judges every trace of every suite.
 
 Entry points: `evaluate`, `suite_evaluation.SuiteEvaluation`, `scenario_matcher.ScenarioMatcher`,
 `trace_evaluation`.

@@ -1,4 +1,4 @@
-"""What the baseline says of each scenario, for checks that compare a figure with what it was."""
+"""The baseline's result for each scenario, for assertions that compare with it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class BaselineScenario(TypedDict):
-    """How a scenario stood; a whole ScenarioDoc where the checks of this run may look into it."""
+    """A scenario's result; a whole ScenarioDoc if assertions of this run may read it."""
 
     verdict: str
     score: float | None
 
 
 class BaselineScenarios:
-    """The scenarios of an earlier run by their key; empty without one."""
+    """The scenarios of the baseline by key; empty without a baseline."""
 
     __slots__ = ("_run", "_whole")
 
@@ -35,7 +35,7 @@ class BaselineScenarios:
         }
 
     def of(self, key: ScenarioKey) -> BaselineScenario | None:
-        """One scenario, None where the earlier run had none of that name in this variant."""
+        """One scenario; None if the baseline has none of that name and variant."""
         if self._whole is not None:
             return self._whole.get(key)
         place = None if self._run is None else self._run.places.get(key)

@@ -1,4 +1,4 @@
-"""Recordings judged a second time by the baseline's rules, while a run goes on."""
+"""Judges traces a second time by the baseline's rules, while a run goes on."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Suite
 
 MOST_TWICE = 10_000
-"""Recordings of a run that are judged a second time."""
+"""How many traces of a run are judged a second time."""
 
 
 @dataclass(slots=True)
 class RulePair:
-    """A suite under both rules, with its entries that differ."""
+    """A suite under both rules, and its entries that differ."""
 
     old: Suite
     new: Suite
-    changed: frozenset[str]  # ids of entries, as either side writes them
+    changed: frozenset[str]  # ids of entries on either side
     entries: tuple[ScenarioIndex, ScenarioIndex]
-    suite: Suite  # the old one, with the checks of what differs
+    suite: Suite  # the old one, with assertions only for entries that differ
     evaluation: SuiteEvaluation
     is_full: bool = False
 
@@ -42,14 +42,14 @@ class RulePair:
 
 @dataclass(slots=True)
 class CrossScorer:
-    """Judges, while a run goes on, its recordings by the baseline's rules; made by `make_cross_scorer`."""
+    """Judges a run's traces by the baseline's rules too; created by `make_cross_scorer`."""
 
     pairs: Mapping[str, RulePair]
     _seen: int = 0
     _verdicts: dict[str, dict[ScenarioKey, ScenarioResult]] = field(default_factory=dict)
 
     def observe(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
-        """Judges one recording of a suite once more. `own_id` is its scenario id before any suite's word."""
+        """Judges one trace of a suite again. `own_id` is its scenario id before `scenario_from` applied."""
         pair = self._next(suite)
         if pair is None:
             return
@@ -59,18 +59,18 @@ class CrossScorer:
         record.scenario_id = given
 
     def take(self, suite: Suite, judged: EvaluatedTrace | None) -> None:
-        """Takes in what a worker judged; None where it was told that no more are needed."""
+        """Adds what a worker judged; None if it was asked to judge no more traces twice."""
         pair = self._next(suite)
         if pair is not None and judged is not None:
             pair.evaluation.take(judged)
 
     def wants(self, suite: Suite) -> bool:
-        """Whether recordings of the suite are still judged twice."""
+        """Whether further traces of the suite are judged twice."""
         pair = self.pairs.get(suite.name)
         return pair is not None and not pair.is_full and self._seen < MOST_TWICE
 
     def _next(self, suite: Suite) -> RulePair | None:
-        """What judges one more recording of a suite, None where none is to be."""
+        """The rules to judge one more trace of a suite by; None if it is not judged twice."""
         pair = self.pairs.get(suite.name)
         if pair is None or pair.is_full:
             return None
@@ -81,7 +81,7 @@ class CrossScorer:
         return pair
 
     def now_by_old(self, key: ScenarioKey, trials: int) -> ScoredVerdict | None:
-        """How the run's recordings stand by the baseline's rules."""
+        """The verdict on the run's traces by the baseline's rules."""
         pair = self.pairs[key.suite]
         if key.suite not in self._verdicts:
             self._verdicts[key.suite] = by_key(pair.old.name, pair.evaluation)
@@ -91,11 +91,11 @@ class CrossScorer:
         return ScoredVerdict(found.verdict, found.score)
 
     def has_same_rules(self, key: ScenarioKey) -> bool:
-        """Whether both sides judge a scenario alike."""
+        """Whether both sides judge a scenario by the same rules."""
         pair = self.pairs.get(key.suite)
         return pair is None or not pair.has_changed(key.id)
 
 
 def by_key(suite: str, evaluation: SuiteEvaluation) -> dict[ScenarioKey, ScenarioResult]:
-    """The scenarios of a suite, once all its recordings were seen."""
+    """The scenarios of a suite, once all its traces were judged."""
     return {ScenarioKey(suite, each.id, each.variant): each for each in evaluation.result().scenarios}

@@ -1,4 +1,4 @@
-"""Ids of scenarios as reports tell them: hidden parts must not make two of them one."""
+"""Checks that redaction does not make two scenario ids equal in reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HINT = "a change of one would hide behind another; give them ids without what `r
 
 
 def check_told_ids(run: Run) -> None:
-    """Raises SuiteError where a project's `redact` leaves two scenarios of a suite with the same words."""
+    """Raises SuiteError if a project's `redact` makes the ids of two scenarios of a suite equal."""
     if also_hidden() is None:
         return
     told = Counter(

@@ -1,4 +1,4 @@
-"""Every trace of every suite judged once, as it streams by; only results are kept."""
+"""Judges every trace of every suite once, as a stream; only results are kept."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TraceChoice:
-    """Which traces to read: `patterns` and `form` replace what the suites say where they are given.
+    """Which traces to read: `patterns` and `form` override the suites if given.
 
-    `earlier` is what the baseline says of their scenarios; `prices` are for traces without recorded cost;
-    `witness` sees every trial that was judged, `crossing` every record, to judge it by other
-    rules too; `shelf` is where trials are kept.
+    `baseline` holds the baseline's results; `prices` are for traces without recorded cost; `worst_trials`
+    observes every judged trial; `cross_scorer` judges every record by the baseline's rules too; trials are
+    kept in `trial_spool`.
     """
 
     patterns: Sequence[str] | None = None
@@ -61,9 +61,9 @@ def evaluate(
     keep: Callable[[Trace], None] | None,
     most: int = MAX_SCENARIOS,
 ) -> Run:
-    """The run. `keep`, if any, is handed every readable trace, for a baseline that is being made.
+    """Returns the run. `keep`, if given, receives every readable trace, for a new baseline.
 
-    Raises OverLimit where globs find more than `most` scenarios.
+    Raises OverLimit if globs find more than `most` scenarios.
     """
     warnings = Warnings()
     suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
@@ -97,7 +97,7 @@ def evaluate(
 
 
 def _kept(trace: Trace, keep: Callable[[Trace], None]) -> None:
-    """Hands a trace on; one that turns out to be no trace after all ends the run, and is named."""
+    """Passes a trace on; if it turns out to be invalid, the run ends with an error that names it."""
     try:
         keep(trace)
     except TraceError as error:
@@ -105,6 +105,6 @@ def _kept(trace: Trace, keep: Callable[[Trace], None]) -> None:
 
 
 def bound_scenarios(found: int, most: int) -> None:
-    """Raises OverLimit for more scenarios than a run may have."""
+    """Raises OverLimit if a run has too many scenarios."""
     if found > most:
         raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")

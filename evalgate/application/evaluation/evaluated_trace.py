@@ -1,4 +1,4 @@
-"""A record as it was judged apart from the others, before it is known which scenario has it."""
+"""One trace judged under every candidate scenario, before one of them is chosen."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class CandidateResult(NamedTuple):
-    """One scenario that may have the record, and how it stands there.
+    """One candidate scenario, and the trial judged under it.
 
-    `course` is there where it did worse than the baseline and may be the worst of its scenario.
+    `trajectory` is set if it did worse than the baseline and may be the worst of its scenario.
     """
 
     candidate: ScenarioCandidate
@@ -26,14 +26,14 @@ class CandidateResult(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """What stands for a record that can't be judged."""
+    """The result for a record that can't be judged."""
 
     trial: TrialResult
     fallback_id: str
 
 
 class EvaluatedTrace(NamedTuple):
-    """One record under each scenario that may have it."""
+    """One record judged under each candidate scenario."""
 
     source: TraceLocation
     ref: TraceRef

@@ -1,4 +1,4 @@
-"""What a trace cost: as recorded, else its tokens times the prices of the suite, else of a price list."""
+"""The cost of a trace: as recorded, else its tokens times the prices of the suite or of a price list."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     Rows = dict[tuple[str, str | None, int], ModelUsage]
 
 MAX_ROWS = 50
-"""Kinds of requests of one trace (model, provider, size) that are kept for pricing them again."""
+"""Kinds of requests of one trace (model, provider, size) kept to price them again."""
 TOLERANCE = 0.01
 Source = Literal["computed", "partial", "unknown"]
 HOW_TO_PRICE = "install evalgate-action[prices] or give `prices`"
 
 
 class Pricer:
-    """The prices that hold for one suite."""
+    """The prices in force for one suite."""
 
     def __init__(self, own: SuitePrices, table: PriceTable | None) -> None:
         self._own = own
@@ -36,19 +36,19 @@ class Pricer:
 
     @cached_property
     def label(self) -> str | None:
-        """The names of all prices together; None without any."""
+        """The names of all price tables together; None without any."""
         labels = (self._own.label, None if self._table is None else self._table.label)
         return " + ".join(filter(None, labels)) or None
 
     def price(self, trace: Trace) -> None:
-        """Gives a trace without recorded cost a computed one, as far as tokens and prices are known."""
+        """Computes the cost of a trace without recorded cost, as far as tokens and prices are known."""
         if trace.cost["source"] == "recorded" and trace.cost["usd"] is not None:
             return
         usages, recorded = _metered(trace)
         if not usages:
             return
         if not self._has_prices and trace.cost["usd"] is not None:
-            return  # computed before, where there were prices
+            return  # computed before, in a run that had prices
         trace.pricing = pricing = self._priced(usages, recorded)
         trace.cost = {
             "usd": pricing["usd"],
@@ -61,7 +61,7 @@ class Pricer:
             trace.cost["known_usd"] = pricing["known_usd"]
 
     def again(self, pricing: Pricing) -> Pricing:
-        """Tokens priced before, under these prices; what is no longer kept can't be."""
+        """Computes the cost again at these prices, unless its token counts were not kept."""
         if pricing["table"] == self.label:
             return pricing
         if pricing["usage"] is None:
@@ -107,10 +107,11 @@ def _source(pricing: Pricing) -> Source:
 
 
 def _metered(trace: Trace) -> tuple[list[ModelUsage], float]:
-    """Tokens by model and size of request, and what single calls recorded as their cost.
+    """Tokens by model and request size, and the sum of costs recorded with single calls.
 
-    The calls count where they add up to the tokens of the whole run; else the whole run does, as requests of
-    the smallest size, where one model made it. Nothing is priced where only a part of the run tells tokens.
+    Calls are used if they add up to the tokens of the whole run. Otherwise the run is priced as a whole, as
+    requests of the smallest size, if it used one model. Nothing is priced if some calls of the run lack token
+    counts.
     """
     if _is_a_part(trace):
         return [], 0.0
@@ -135,7 +136,7 @@ def _metered(trace: Trace) -> tuple[list[ModelUsage], float]:
 
 
 def _is_a_part(trace: Trace) -> bool:
-    """True where the tokens of the run are unknown because some of its model calls tell none."""
+    """Whether the run's tokens are unknown because some of its model calls have no token counts."""
     if trace.usage["input_tokens"] is not None and trace.usage["output_tokens"] is not None:
         return False
     has_silent = any(call["usage"] is None for call in trace.llm_calls)
@@ -145,7 +146,7 @@ def _is_a_part(trace: Trace) -> bool:
 def _row(
     model: str | None, provider: str | None, usage: Usage | None, request_tokens: int | None
 ) -> ModelUsage | None:
-    """One request, or several of size `request_tokens`; None where model or tokens are unknown."""
+    """One request, or several of size `request_tokens`; None if model or tokens are unknown."""
     if not model or usage is None:
         return None
     tokens_in, tokens_out = usage["input_tokens"], usage["output_tokens"]
@@ -173,7 +174,7 @@ def _add(rows: Rows, row: ModelUsage) -> None:
 
 
 def _add_up(calls: Iterable[LlmCall], whole: Usage) -> bool:
-    """True where the calls' tokens are those of the whole run, as far as that tells."""
+    """Whether the calls' tokens add up to those of the whole run, as far as recorded."""
     usages = [call["usage"] for call in calls if call["usage"] is not None]
     for name in ("input_tokens", "output_tokens"):
         recorded = whole[name]

@@ -1,4 +1,4 @@
-"""Which scenario and variant a trace belongs to: exact ids first, then the rest in the order of the file."""
+"""Matches traces to scenarios and variants: exact ids first, then in file order."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ EVERYTHING = "*"
 
 
 class ScenarioClaim:
-    """One scenario as it will be reported: a named one, or one id that a glob found; in one variant.
+    """One scenario to report, in one variant: a named one, or an id that a glob matched.
 
-    `place` is where the scenario stands in its suite. `home` is for whoever gathers what is claimed, so that
-    it need not be looked up again.
+    `index` is its position in the suite. `group` caches what the evaluation collects for it.
     """
 
     __slots__ = ("group", "id", "place", "scenario")
@@ -39,14 +38,14 @@ class ScenarioClaim:
 
     @property
     def variant(self) -> str | None:
-        """The name of the variant, None where the scenario has none."""
+        """The name of the variant, None if the scenario has no variants."""
         return self.scenario.variant.name if self.scenario.variant else None
 
 
 class ScenarioCandidate(NamedTuple):
-    """A scenario that may have a record: the place of its entry in the suite, and of the variant that fits.
+    """A scenario that may match a record: the index of its entry, and of the fitting variant.
 
-    `scenario` is None where none of the entry's variants fits; `rival` is a second one that does.
+    `scenario` is None if no variant of the entry fits; `rival` is a second one that does.
     """
 
     entry: int
@@ -55,7 +54,7 @@ class ScenarioCandidate(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """A record that two variants of a scenario ask for; it counts for the first."""
+    """A record that fits two variants of a scenario; it counts for the first."""
 
     source: TraceLocation
     scenario: str
@@ -64,21 +63,21 @@ class Overlap(NamedTuple):
 
 
 class ScenarioMatcher:
-    """Gives each trace of one suite to at most one scenario, and there to at most one variant.
+    """Matches each trace of one suite to at most one scenario and variant.
 
-    Which one depends on other traces only where two globs match one id: the first to find it keeps it. So
-    `candidates` can be asked anywhere and in any order; `choose` must see every record, in order.
-    `overlap` is the first trace found that two variants ask for. `ids_decide` says whether records of one id
-    all have one scenario.
+    The result depends on other traces only if two globs match one id: the first glob to match it keeps it. So
+    `candidates` may be called anywhere and in any order; `choose` must see every record, in order. `overlap`
+    is the first trace that fits two variants. `ids_decide`: all records with the same id have the same
+    scenario.
     """
 
     def __init__(self, suite: Suite) -> None:
         self._folder = suite.folder
         self._scenarios = suite.scenarios
-        self._crossed: dict[str, list[int]] = {}  # by the id as written, one place in the suite a variant
+        self._crossed: dict[str, list[int]] = {}  # by id as written: one index in the suite for each variant
         for place, scenario in enumerate(suite.scenarios):
             self._crossed.setdefault(scenario.id, []).append(place)
-        self._found: dict[str, str] = {}  # ids that globs found, with the glob that keeps them
+        self._found: dict[str, str] = {}  # ids that globs matched, with the glob that keeps them
         self._exact: dict[str, list[int]] = {}
         self._others: list[int] = []
         for place, *_ in self._crossed.values():
@@ -94,9 +93,9 @@ class ScenarioMatcher:
         self._decided: dict[str | None, ScenarioClaim] = {}
 
     def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
-        """The scenario that the record belongs to, None where none asks for it.
+        """The scenario that the record belongs to, or None.
 
-        A record of a scenario that fits none of its variants belongs to no other scenario either.
+        A record that fits a scenario but none of its variants belongs to no other scenario either.
         """
         if not self.ids_decide or not isinstance(record, Trace):
             return self._claim(record, scenario_id)
@@ -114,9 +113,9 @@ class ScenarioMatcher:
         return None if place is None else self.made(place, scenario_id)
 
     def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
-        """What asks for the record, in the order it is asked.
+        """The scenarios that may match the record, in the order they are tried.
 
-        There are several only where globs that also look at something else than the id match one id.
+        There are several only if one id matches globs that also test something else than the id.
         """
         found: list[ScenarioCandidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
@@ -124,7 +123,7 @@ class ScenarioMatcher:
             scenario = self._scenarios[place]
             if not self._fits_scenario(scenario.match, record, scenario_id):
                 continue
-            # A glob names its scenarios by the traces' ids; an id that is taken can't be named twice.
+            # A glob names its scenarios after ids of traces; an id listed in the suite can't be reused.
             if scenario.is_glob and (
                 scenario_id is None
                 or not matches_id(scenario.id, scenario_id)
@@ -139,7 +138,7 @@ class ScenarioMatcher:
     def choose(
         self, candidates: Sequence[ScenarioCandidate], scenario_id: str | None, source: TraceLocation
     ) -> int | None:
-        """Which of a record's candidates has it; None where none does. An id that a glob finds is kept."""
+        """Which of a record's candidates matches, or None. Remembers ids that a glob matched."""
         for number, candidate in enumerate(candidates):
             entry = self._scenarios[candidate.entry]
             if entry.is_glob and scenario_id is not None:
@@ -154,20 +153,17 @@ class ScenarioMatcher:
         return None
 
     def made(self, place: int, scenario_id: str | None) -> ScenarioClaim:
-        """The claim on a scenario that stands at `place` of the suite."""
+        """The claim on the scenario at `index` of the suite."""
         scenario = self._scenarios[place]
         id_ = scenario_id if scenario.is_glob and scenario_id is not None else scenario.id
         return ScenarioClaim(scenario, id_, place)
 
     def count(self) -> int:
-        """How many scenarios there are to report."""
+        """How many scenarios are reported."""
         return sum(len(self._crossed[pattern]) * len(ids) for pattern, ids in self._ids())
 
     def all(self) -> Iterator[ScenarioClaim]:
-        """Every scenario to report: as the file lists them, a glob's in natural order of their ids.
-
-        Each stands there in all its variants.
-        """
+        """Every scenario to report in all its variants, in file order; ids of a glob in natural order."""
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
                 yield from (
@@ -175,9 +171,9 @@ class ScenarioMatcher:
                 )
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """The ids that each entry reports, as the file lists the entries.
+        """The ids that each entry reports, in file order.
 
-        A glob other than `*` that found nothing stands for itself, so that it can't go missing unseen.
+        A glob other than `*` that matched nothing is reported by its own pattern, so that it is noticed.
         """
         found: dict[str, list[str]] = {}
         for id_, pattern in self._found.items():
@@ -191,9 +187,9 @@ class ScenarioMatcher:
     def _candidate(
         self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None
     ) -> ScenarioCandidate:
-        """The entry in the first variant that the record fits.
+        """The entry with the first variant that the record fits.
 
-        A second one is looked for until one is found, to be told once.
+        A second one is searched for until the first overlap is found, since only one is reported.
         """
         first: int | None = None
         for place in self._crossed[self._scenarios[entry].id]:
@@ -214,7 +210,7 @@ class ScenarioMatcher:
         return "" if variant is None else variant.name
 
     def _fits_scenario(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
-        """A damaged record belongs to a scenario by its id and nothing less."""
+        """A damaged record belongs to a scenario only by its id."""
         is_known = isinstance(record, Trace) or match.scenario_id is not None
         return is_known and self._fits(match, record, scenario_id)
 
@@ -227,7 +223,7 @@ class ScenarioMatcher:
             return False
         if isinstance(record, Trace):
             return (not match.tags or match.tags <= set(record.tags)) and _holds(match, record)
-        return not match.tags and match.where is None  # of a damaged record only id and file are known
+        return not match.tags and match.where is None  # only id and file are known of a damaged record
 
     def _on_path(self, pattern: re.Pattern[str], path: str) -> bool:
         relative = posixpath.relpath(path, self._folder)
@@ -235,12 +231,12 @@ class ScenarioMatcher:
 
 
 def _asks_for_id_only(match: Match) -> bool:
-    """Whether records of one id fit all of them or none."""
+    """Whether all records with one id match, or none."""
     return match.path is None and match.where is None and not match.tags
 
 
 def _holds(match: Match, trace: Trace) -> bool:
-    """A `where` that fails on a trace does not hold for it, and one that finds nothing neither."""
+    """Whether `where` matches; it does not if it fails on the trace or finds nothing."""
     if match.where is None:
         return True
     try:

@@ -1,4 +1,4 @@
-"""One suite judged as its traces stream by: each given to its scenario, whose verdict falls at the end."""
+"""Judges one suite as its traces stream by: matches each to a scenario; verdicts follow at the end."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Gathered:
-    """The trials of one reported scenario, in the order they were read.
+    """The trials of one reported scenario, in reading order.
 
-    Most trials are in the store, under the scenario's `owner` number. Those of a golden are kept as they are:
-    what comes of them is told of all of them together.
+    Most trials are in the store, under the scenario's `owner` number. Those of a golden are kept here, since
+    its result is computed over all of them.
     """
 
     claim: ScenarioClaim | None
     owner: int
-    earlier: BaselineScenario | None = None  # in the baseline
+    earlier: BaselineScenario | None = None  # its result in the baseline
     whole: list[TrialResult] = field(default_factory=list)
-    recorded: list[int | None] = field(default_factory=list)  # their numbers, as those of whole trials
+    recorded: list[int | None] = field(default_factory=list)  # recorded numbers of the golden's trials
     started: list[str | None] = field(default_factory=list)
 
     def trials(self, store: TrialStore, own: range, unread: range = range(0)) -> Sequence[TrialResult]:
-        """The trials in their order, each with its number: its own in the store, and recordings unread."""
+        """The trials in order, numbered: the scenario's own in the store, and unreadable traces."""
         if self.claim is not None and self.claim.scenario.golden is not None:
             return self._golden_trials(store, unread)
         return _stored_trials(store, array("I", chain(own, unread)) if unread else own)
@@ -79,7 +79,7 @@ def _stored_trials(store: TrialStore, places: Sequence[int]) -> Trials:
 
 
 class SuiteEvaluation:
-    """One suite while its traces stream by; see TraceChoice for what else it is given."""
+    """Judges one suite while its traces stream by; see TraceChoice for the other arguments."""
 
     def __init__(
         self,
@@ -97,8 +97,8 @@ class SuiteEvaluation:
         self._claims = ScenarioMatcher(suite)
         self._known = TrialResultCache()
         self._gathered: dict[ScenarioKey, _Gathered] = {}
-        self._homes: dict[tuple[int, str | None], _Gathered] = {}  # of blocks, by place in the suite and id
-        self._damaged: dict[str, _Gathered] = {}  # scenarios of their own, for records nobody can claim
+        self._homes: dict[tuple[int, str | None], _Gathered] = {}  # for batches, by index in the suite and id
+        self._damaged: dict[str, _Gathered] = {}  # separate scenarios for records that match none
         self._traces = self._owners = 0
         self.unclaimed: list[Unclaimed] = []
 
@@ -107,7 +107,7 @@ class SuiteEvaluation:
         self._traces += 1
         self._place(*named(self._suite, record))
         if isinstance(record, Trace):
-            record.kept_view = None  # it refers back: without it the trace is freed as soon as it is let go
+            record.kept_view = None  # breaks a reference cycle, so that the trace is freed at once
 
     def _place(self, record: TraceRecord, scenario_id: str | None) -> None:
         claim = self._claims.claim(record, scenario_id)
@@ -124,9 +124,9 @@ class SuiteEvaluation:
                 self._witness.observe(self._key(claim), record, trial)
 
     def take(self, found: EvaluatedTrace) -> CandidateResult | None:
-        """Takes in a record that was judged elsewhere; the option that it comes under, None where none.
+        """Adds a record judged elsewhere; returns the chosen candidate's result, or None.
 
-        Records come in the order they are read, as they do to `add`.
+        Records must come in reading order, like those of `add`.
         """
         self._traces += 1
         scenario_id = found.scenario_id
@@ -147,7 +147,7 @@ class SuiteEvaluation:
         return option
 
     def take_all(self, block: TrialBatch) -> int:
-        """Takes in trials that were judged and told elsewhere, of a suite in which ids decide; how many."""
+        """Adds encoded trials of a suite in which ids decide; returns how many."""
         owners = [self._home(place, id_).owner for place, id_ in block.scenarios]
         count = self._store.extend(block.trials, owners)
         self._traces += count
@@ -163,7 +163,7 @@ class SuiteEvaluation:
 
     @property
     def overlap(self) -> Overlap | None:
-        """A trace that two variants ask for."""
+        """A trace that fits two variants."""
         return self._claims.overlap
 
     def _key(self, claim: ScenarioClaim) -> ScenarioKey:
@@ -206,17 +206,17 @@ class SuiteEvaluation:
             self._store.take(self._tell(trial), home.owner, recorded, started_at)
 
     def count(self) -> int:
-        """How many scenarios there are, before any is made; optional ones without trace among them."""
+        """How many scenarios there are, including optional ones without traces."""
         return self._claims.count() + len(self._damaged)
 
     def result(self) -> SuiteResult:
-        """The suite, once all its traces have been seen."""
+        """The result of the suite, once all its traces were added."""
         found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
         homes = [(claim, self._gather(claim)) for claim in self._claims.all()]
         places = self._store.arrange(self._owners)
         for claim, home in homes:
-            # A file that can't be read and bears a scenario's name is that scenario's trial. Of which variant
-            # it would be nobody knows: there it stays a scenario of its own.
+            # An unreadable file with the name of a scenario is a trial of it. If the scenario has variants,
+            # its variant is unknown, so the file is reported as a separate scenario.
             damaged = self._damaged.pop(claim.id, None) if claim.variant is None else None
             unread = range(0) if damaged is None else places[damaged.owner]
             scenario = _scenario_result(claim, home.trials(self._store, places[home.owner], unread))

@@ -1,4 +1,4 @@
-"""One trace judged under one scenario, and what is told of a record that is none."""
+"""Judges one trace under one scenario, and builds the trial of a damaged record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
-    """The record under the scenario id that the suite sees in it; damaged where that can't be told."""
+    """The record with the scenario id that the suite assigns to it; damaged if that fails."""
     if suite.scenario_from is None:
         return record, record.scenario_id
     scenario_id, problem = _scenario_id(suite.scenario_from, record)
@@ -33,9 +33,9 @@ def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
 
 
 def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, str | None]:
-    """The record's scenario id as an expression finds it, and what is wrong with it."""
+    """The record's scenario id according to `scenario_from`, and what is wrong with it."""
     if isinstance(record, DamagedTrace):
-        return None, None  # what can't be read can't be asked
+        return None, None  # an expression needs a readable trace
     try:
         found = _look_for(expression)(record)
     except QueryFailedError as error:
@@ -67,7 +67,7 @@ def damaged_trial(record: DamagedTrace) -> TrialResult:
 
 
 def judge_trace(trace: Trace, claim: ScenarioClaim, known: TrialResultCache) -> TrialResult:
-    """One trace under one scenario; what many trials have in common is found once."""
+    """Judges one trace under one scenario; results that many trials share are computed once."""
     scenario = claim.scenario
     rows = [assertion.assess(trace) for assertion in scenario.assertions]
     key = (scenario.threshold, *map(id, rows))
@@ -97,14 +97,14 @@ def judge_trace(trace: Trace, claim: ScenarioClaim, known: TrialResultCache) -> 
 
 
 def _beside_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
-    """What judging a golden finds beside its score."""
+    """The result of judging a trace against a golden, apart from its score."""
     from evalgate.scoring.golden.trial import golden_trial
 
     return golden_trial(golden, trace)
 
 
 def ref_of(trace: Trace) -> TraceRef:
-    """Which recording it is."""
+    """The reference to a trace in reports."""
     source = trace.source
     return TraceRef(
         trace.trace_id,

@@ -1,4 +1,4 @@
-"""What is kept of a recording while nobody knows yet whether its course will be told."""
+"""Keeps what is needed of a trace to compute its trajectory later."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Held = Trace | Trajectory
 
 MOST = 32_000
-"""Bytes of JSON; of a larger recording its course is kept, which is bounded."""
+"""Bytes of JSON; of a larger trace its trajectory is kept, which is bounded."""
 
 
 def held(trace: Trace) -> Held:
-    """A trace of nothing but what a course is made of; the course itself where that is large."""
+    """A trace reduced to what its trajectory needs; the trajectory itself if that is large."""
     glance = trace.glance
     said = (trace.messages, trace.tool_calls) if glance is None else glance.recorded
     if not _is_small((said, trace.response, trace.error)):
@@ -35,18 +35,18 @@ def held(trace: Trace) -> Held:
 
 
 def told(recording: Held) -> Trajectory:
-    """The course of what was held."""
+    """The trajectory of an excerpt."""
     return _course_of(recording) if isinstance(recording, Trace) else recording
 
 
 def _course_of(trace: Trace) -> Trajectory:
-    from evalgate.gate.trajectory.trajectories import course_of  # few runs have one
+    from evalgate.gate.trajectory.trajectories import course_of  # few runs need it
 
     return course_of(trace)
 
 
 def _is_small(values: Sequence[object]) -> bool:
-    """Also no where it can't be said, as of a number beyond 64 bits."""
+    """Also false if it can't be encoded, for example a number beyond 64 bits."""
     try:
         return len(orjson.dumps(values)) <= MOST
     except orjson.JSONEncodeError:

@@ -1,4 +1,4 @@
-"""Whether what suites and flags say of traces can be meant."""
+"""Checks the settings for traces in suites and flags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AUTO = "auto"
 
 
 def check_traces(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
-    """What only shows once suites and flags are seen together; raises SettingError with every mistake."""
+    """Checks what needs suites and flags together; raises SettingError listing every mistake."""
     problems = format_problems(configuration, traces, request.form)
     for suite in configuration.suites:
         if request.traces is None and suite.traces is None:
@@ -33,7 +33,7 @@ def check_traces(configuration: Configuration, request: JudgeRequest, traces: Tr
 def format_problems(
     configuration: Configuration, traces: TraceSource, form: str | None = None
 ) -> list[Problem]:
-    """Formats that do not exist, the flag's own and those of suites."""
+    """Unknown formats in the flag and in suites."""
     formats = [AUTO, *traces.formats(), CUSTOM]
     places = [(suite.form, suite.form_at or Location(suite.path)) for suite in configuration.suites]
     named = [(form, None), *places]

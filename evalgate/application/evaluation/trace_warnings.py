@@ -1,4 +1,4 @@
-"""What traces warn about, told so that a thousand of them don't say the same thing a thousand times."""
+"""Collects warnings about traces, so that equal ones are reported once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Suite
 
 MAX_WARNINGS = 50
-"""Messages of traces that are told one by one."""
+"""How many different messages are listed."""
 
 
 class Warnings:
-    """What traces warn about: each message once, with its first place and how many traces share it."""
+    """Collects warnings: each message once, with its first location and the number of traces."""
 
     def __init__(self, most: int | None = MAX_WARNINGS) -> None:
-        """At most `most` messages are told one by one."""
+        """Lists at most `most` different messages."""
         self._most = most
         self._first: dict[tuple[str, str], Warning_] = {}
         self._traces: Counter[tuple[str, str]] = Counter()
@@ -31,7 +31,7 @@ class Warnings:
         self._unpriced: Counter[str] = Counter()
 
     def add(self, trace: Trace) -> None:
-        """Takes in what one trace warns about."""
+        """Adds the warnings of one trace."""
         for warning in trace.warnings:
             key = warning["code"], warning["message"]
             if key in self._first:
@@ -41,11 +41,11 @@ class Warnings:
                 self._begin({**warning, "where": place}, 1)
 
     def counted(self) -> tuple[list[tuple[Warning_, int]], dict[str, int]]:
-        """Each message with its first place and how many traces share it; models without price likewise."""
+        """Each message with its first location and number of traces; models without price likewise."""
         return [(each, self._traces[key]) for key, each in self._first.items()], dict(self._unpriced)
 
     def take(self, counted: Iterable[tuple[Warning_, int]], unpriced: Mapping[str, int]) -> None:
-        """Takes in what was counted elsewhere, of traces that come after those seen so far."""
+        """Adds counts collected elsewhere, of traces that come after those added so far."""
         for warning, traces in counted:
             key = warning["code"], warning["message"]
             if key in self._first:
@@ -55,7 +55,7 @@ class Warnings:
         self._unpriced.update(unpriced)
 
     def _begin(self, warning: Warning_, traces: int) -> None:
-        """A message that is new, told one by one as long as there is room."""
+        """Adds a new message; once the limit is reached, only counts it."""
         if len(self._first) == self._most:
             self._untold[warning["code"]] += traces
         else:
@@ -64,19 +64,19 @@ class Warnings:
             self._traces[key] += traces
 
     def add_pricing(self, trace: Trace) -> None:
-        """Takes in which models a trace could not be priced for, though there are prices."""
+        """Adds the models for which a trace could not be priced although there are prices."""
         pricing = trace.pricing
         if pricing is not None and pricing["table"] is not None:
             self._unpriced.update(pricing["missing_models"])
 
     def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
-        """No file at all: a misspelt path looks like a recorder that did not run."""
+        """Warns of patterns without files: a misspelt path looks like a recorder that did not run."""
         named = shorten(", ".join(patterns))
         message = f"suite {suite.name}: no trace file matches {named}"
         self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
 
     def add_overlap(self, overlap: Overlap, suite: Suite) -> None:
-        """A trace that two variants ask for, said once a suite: its other one may go short of trials."""
+        """Warns once a suite of a trace that fits two variants: the other may lack trials."""
         first, second = shorten(overlap.first, 60), shorten(overlap.second, 60)
         message = (
             f"suite {suite.name}: a trace of {shorten(overlap.scenario)} fits variants {first} and {second}; "
@@ -86,7 +86,7 @@ class Warnings:
         self._of_suites.append({"code": "two_variants", "message": message, "where": where})
 
     def told(self) -> list[Warning_]:
-        """The warnings in the order they came up; the long tail as one line a code."""
+        """The warnings in order of appearance; those over the limit as one line for each code."""
         rest: list[Warning_] = [
             {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
             for code, count in sorted(self._untold.items())
@@ -94,7 +94,7 @@ class Warnings:
         return [*self._of_suites, *self._without_price(), *map(self._shared, self._first), *rest]
 
     def _without_price(self) -> list[Warning_]:
-        """Once a run, however many models and traces."""
+        """One warning for all models and traces of a run."""
         if not self._unpriced:
             return []
         named = shorten(", ".join(sorted(self._unpriced)))
@@ -109,8 +109,7 @@ class Warnings:
 
 
 def place_of(source: TraceLocation) -> str:
-    """A recording, with its line in a file of many."""
-    """The file, with the line or the number of the record where it holds many."""
+    """The file, with the line or record number if it holds several traces."""
     if source.line is not None:
         return f"{source.path}:{source.line}"
     return source.path if source.record is None else f"{source.path}#{source.record}"

@@ -1,4 +1,4 @@
-"""How the agent's behaviour changed where a scenario got worse, out of recordings of both sides."""
+"""Compares the agent's behaviour on both sides where a scenario got worse."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace, TraceLocation
 
 MOST_KEPT = 100
-"""Scenarios of which a recording is kept while a run goes on."""
+"""Number of scenarios for which a trace is kept while a run goes on."""
 MOST_TOLD = 50
 WORST_FIRST = ("broken", "regressed", "inconclusive")
-"""Kinds of change for which recordings are held against each other."""
+"""Kinds of change for which trajectories are compared."""
 NAMES_ONLY = "what changed in the agent's behaviour is told by the names of its calls only"
 _SOURCE = b'"source":{'
 
 
 class KeptTrial(NamedTuple):
-    """The worst recording of a scenario."""
+    """The worst trial of a scenario, and an excerpt of its trace."""
 
     rank: tuple[bool, float]
     place: Place
@@ -41,7 +41,7 @@ class KeptTrial(NamedTuple):
 
 
 class WorstTrialRecorder:
-    """Keeps, while a run goes on, what happened in trials that did worse than the baseline."""
+    """Keeps, while a run goes on, the trials that did worse than the baseline."""
 
     __slots__ = ("_kept",)
 
@@ -49,9 +49,9 @@ class WorstTrialRecorder:
         self._kept: dict[ScenarioKey, KeptTrial] = {}
 
     def observe(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
-        """Keeps a trace that did worse, where it is the worst of its scenario so far.
+        """Keeps the trace if it did worst in its scenario so far.
 
-        Few of them are told of in the end: their courses are made then.
+        Few of them are reported, so their trajectories are computed later.
         """
         mine = rank(trial.status, trial.score)
         if self._wants(key, mine):
@@ -60,7 +60,7 @@ class WorstTrialRecorder:
     def add(
         self, key: ScenarioKey, source: TraceLocation, trial: TrialResult | TrialRecord, course: Trajectory
     ) -> None:
-        """Keeps the course of a trial that did worse, where it is the worst of its scenario so far."""
+        """Keeps the trajectory of a trial if it did worst in its scenario so far."""
         mine = rank(trial.status, trial.score)
         if self._wants(key, mine):
             self._add(key, mine, source, course)
@@ -75,7 +75,7 @@ class WorstTrialRecorder:
         return len(self._kept) < MOST_KEPT if kept is None else mine < kept.rank
 
     def of(self, key: ScenarioKey) -> KeptTrial | None:
-        """What was kept of a scenario."""
+        """The trial kept for a scenario."""
         return self._kept.get(key)
 
 
@@ -95,7 +95,7 @@ class _Wanted(NamedTuple):
 def add_behaviour(
     comparison: Comparison, run: Run, before: BaselineRun, witness: WorstTrialRecorder, lines: Iterable[bytes]
 ) -> Sequence[Problem]:
-    """Tells of the scenarios that got worse how their recordings differ; what can't be read is a warning.
+    """Adds a trajectory diff to scenarios that got worse; what can't be read is a warning.
 
     `lines` are the traces that the baseline keeps, read only as far as needed.
     """
@@ -134,7 +134,7 @@ def _place(trial: TrialResult) -> Place:
 
 
 def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Place, Trajectory]:
-    """What happened in the wanted ones of the traces that a baseline keeps."""
+    """The trajectories of the wanted traces among those a baseline keeps."""
     from evalgate.gate.trajectory.trajectories import course_of_document
 
     found: dict[Place, Trajectory] = {}
@@ -150,7 +150,7 @@ def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Pl
 
 
 def source_of(line: bytes) -> Place | None:
-    """Where a stored trace was read. It stands last in its line, so that most need not be parsed whole."""
+    """Where a stored trace was read. It comes last in its line, so most lines need no full parse."""
     start = line.rfind(_SOURCE)
     source = _loaded(line[start + len(_SOURCE) - 1 :].rstrip()[:-1]) if start >= 0 else None
     if source is None:
@@ -166,7 +166,7 @@ def source_of(line: bytes) -> Place | None:
 def _loaded(content: bytes) -> dict[str, Any] | None:
     try:
         document = orjson.loads(content)
-        orjson.dumps(document)  # can't be done with what is nested too deep to be compared
+        orjson.dumps(document)  # fails if it is nested too deep to be compared
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
     return document if isinstance(document, dict) else None

@@ -1,4 +1,4 @@
-"""Trials that a worker judged and told, sent as columns: who takes them in looks at none of them."""
+"""Encoded trials from a worker, sent as columns so that the receiver decodes none of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class TrialBatch(NamedTuple):
-    """Some trials, in the order in which their records were read.
+    """Trials, in the order their records were read.
 
-    Their owners are numbers in `scenarios`: places in the suite, with the id of the records.
+    Their owners are indexes in `scenarios`: positions in the suite, with the id of the records.
     """
 
     scenarios: Sequence[tuple[int, str | None]]
@@ -27,7 +27,7 @@ class TrialBatch(NamedTuple):
 
 
 class TrialBatchWriter:
-    """Gathers the trials of a block."""
+    """Collects the trials of a batch."""
 
     def __init__(self) -> None:
         self._scenarios: dict[tuple[int, str | None], int] = {}
@@ -40,15 +40,15 @@ class TrialBatchWriter:
         recorded: int | None,
         started_at: str | None,
     ) -> None:
-        """One more trial."""
+        """Adds one trial."""
         owner = self._scenarios.setdefault(scenario, len(self._scenarios))
         self._store.take(told, owner, recorded, started_at)
 
     def row(self) -> tuple[Any, ...]:
-        """The block as `marshal` takes it; Block makes it again."""
+        """The batch as a tuple for `marshal`; `TrialBatch._make` restores it."""
         return tuple(TrialBatch(tuple(self._scenarios), self._store.packed()))
 
 
 def is_block(row: Sequence[Any]) -> bool:
-    """Whether what a worker sent are many trials, and not one record, which has three parts."""
+    """Whether a worker's row is a batch of trials; a single record has three parts."""
     return len(row) == len(TrialBatch._fields)

@@ -1,4 +1,4 @@
-"""In which order the trials of a scenario stand, and their numbers."""
+"""The order of a scenario's trials, and their numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 def numbered(
     recorded: Sequence[int | None], started: Sequence[str | None]
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """The places of trials in their order, and the number of each.
+    """The indexes of trials in order, and the number of each.
 
-    By their recorded number where all have one of their own, else by time where all tell it, else as read.
+    Ordered by recorded number if all have a distinct one, else by time if all have one, else as read.
 
     >>> numbered([5, 3], [None, None])
     ([1, 0], array('q', [3, 5]))
@@ -37,7 +37,7 @@ def numbered(
 
 
 def _ascending(recorded: Sequence[int | None]) -> Sequence[int] | None:
-    """The numbers as they are where each is greater than those before: of millions no copy is made."""
+    """The numbers unchanged if they are ascending: copying them would be costly for millions."""
     last = -1
     for number in recorded:
         if number is None or number <= last:

@@ -1,4 +1,4 @@
-"""What the checks of many trials find together, judged once."""
+"""Caches the results that the assertions of many trials have in common."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     Key = tuple[float | int, ...]
 
 MOST_ROWS = 10_000
-"""Rows of results that are kept because trials may share them: a trial has one of each check."""
+"""Rows of results kept because trials may share them; a trial has one for each assertion."""
 
 
 class TrialResultCache:
-    """Results that trials share, by the threshold they are held against and the identity of each row."""
+    """Results that trials share, by threshold and the identity of each row."""
 
     __slots__ = ("_results", "_rows")
 
@@ -23,11 +23,11 @@ class TrialResultCache:
         self._rows = 0
 
     def get(self, key: Key) -> SharedOutcome | None:
-        """The results of a trial that had the same rows; they are kept, so no others have their identity."""
+        """The results of a trial with the same rows; rows are kept, so their identities stay unique."""
         return self._results.get(key)
 
     def keep(self, key: Key, found: SharedOutcome) -> None:
-        """Keeps results that others may share, while there is room."""
+        """Keeps results that others may share, up to the limit."""
         if self._rows < MOST_ROWS and all(row.is_shared for row in found.assertions):
             found.is_shared = True
             self._results[key] = found

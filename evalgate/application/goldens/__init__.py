@@ -1,4 +1,4 @@
-"""Goldens and regression suites in the store.
+"""Stores, imports and exports goldens, evaluations and regression suites.
 
 Entry points: `stored_goldens`, `golden_import`, `golden_from_trace`, `evaluation_export`.
 """

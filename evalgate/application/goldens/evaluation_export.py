@@ -1,4 +1,4 @@
-"""What a store knows of evaluations, gathered for an export; and an export taken in again."""
+"""Collects evaluations from a store for an export, and imports an export into a store."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Record = TypeVar("Record")
 
 
 class Gathered(NamedTuple):
-    """What an export is made of: evaluations, the oldest first, and all goldens."""
+    """The content of an export: evaluations, oldest first, and all goldens."""
 
     found: Sequence[Exported]
     goldens: Sequence[Golden]
 
 
 class TakenIn(NamedTuple):
-    """How many evaluations and words of feedback were new, how many were there, and what had to stay out."""
+    """How many evaluations and feedback were new, how many existed, and what was refused or left out."""
 
     evaluations: int
     feedback: int
@@ -43,7 +43,7 @@ class TakenIn(NamedTuple):
 def gather(
     store: Store, *, suite: str | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> Gathered:
-    """The evaluations of a suite and a time (from `since`, before `until`), with what people said of them."""
+    """The evaluations of a suite and period (from `since`, before `until`), with feedback on them."""
     goldens = store.goldens.list(EVERYTHING)
     by_id = {golden.id: golden for golden in goldens}
     said = _by_subject(store.feedback.list(EVERYTHING))
@@ -51,13 +51,13 @@ def gather(
     found = [
         _exported(each, golden, said)
         for each in reversed(evaluations)
-        if (golden := by_id.get(each.golden_id)) is not None  # else it was deleted in between
+        if (golden := by_id.get(each.golden_id)) is not None  # else it was deleted meanwhile
     ]
     return Gathered(found, goldens)
 
 
 def take_in(found: Iterable[Exported], store: Store) -> TakenIn:
-    """Stores what the store does not know yet, without secrets. What it refuses is a problem."""
+    """Stores new evaluations, redacted. What the store refuses is returned as a problem."""
     taking = _Taking(store)
     for each in found:
         taking.take(each)
@@ -66,7 +66,7 @@ def take_in(found: Iterable[Exported], store: Store) -> TakenIn:
 
 
 class _Taking:
-    """An import while it goes on."""
+    """The state of an import."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -78,7 +78,7 @@ class _Taking:
         self.refused: list[Problem] = []
 
     def take(self, each: Exported) -> None:
-        """One evaluation, and what people said of it."""
+        """Imports one evaluation, and feedback on it."""
         evaluation = each.evaluation
         if evaluation.golden_id not in self._goldens:
             self.lacking[evaluation.golden_id] += 1
@@ -102,7 +102,7 @@ class _Taking:
         return False
 
     def _clean(self, evaluation: GoldenEvaluation) -> GoldenEvaluation:
-        """As it is stored: a run of another store is not named, for nothing could be found under its name."""
+        """The evaluation as stored: without the run id if the run is unknown to this store."""
         run_id = evaluation.run_id
         if run_id is not None and run_id not in self._runs:
             self._runs[run_id] = self._store.runs.get(run_id) is not None

@@ -1,4 +1,4 @@
-"""Goldens out of single words, as the flags of a shell say them, held to what a file of goldens may say."""
+"""Builds goldens from single fields, as command-line flags give them, by the rules for golden files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def golden_from_words(said: Mapping[str, Any]) -> Golden:
-    """The golden that fields make; raises SettingError with every mistake."""
+    """Builds a golden from fields; raises SettingError listing every mistake."""
     try:
         golden = golden_of(GoldenEntry.model_validate(dict(said)))
     except refusal() as error:
@@ -32,14 +32,14 @@ def golden_from_words(said: Mapping[str, Any]) -> Golden:
 
 
 def doubts_of(goldens: Iterable[Golden]) -> Iterator[Problem]:
-    """Words that are allowed, for their lists are open, and look like a slip."""
+    """Valid words that look like typos; any word is allowed in these lists."""
     for golden in goldens:
         for _, message, hint in doubtful(golden):
             yield Problem(f"golden `{golden.id}`: {message}", None, hint)
 
 
 def golden_with(golden: Golden, said: Mapping[str, Any]) -> Golden:
-    """The golden with some fields said anew, lists as a whole; raises SettingError with every mistake."""
+    """The golden with some fields replaced, lists as a whole; raises SettingError listing every mistake."""
     return golden_from_words({**written_golden(golden), **said})
 
 

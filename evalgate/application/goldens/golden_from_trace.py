@@ -1,4 +1,4 @@
-"""A golden conversation out of a good trace: what was said, which tools were used, what was refused."""
+"""Builds a golden conversation from a good trace: messages, tools used and refusals."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ UNNAMED = "give the golden an id: --id NAME"
 
 
 def golden_from_trace(trace: Trace, golden_id: str | None = None, *, creator: str | None = None) -> Golden:
-    """The golden that demands what the trace shows; without `golden_id` it has the trace's scenario id.
+    """A golden that requires what the trace shows; its id defaults to the trace's scenario id.
 
-    Secrets are taken out. Raises SettingError for a trace without an id or without words, or with more than a
-    golden holds.
+    Secrets are redacted. Raises SettingError for a trace without an id or without text, or with more than a
+    golden may hold.
     """
     id_ = golden_id or trace.scenario_id
     if not id_ or "*" in id_:
@@ -51,7 +51,7 @@ def golden_from_trace(trace: Trace, golden_id: str | None = None, *, creator: st
 
 
 def _used(turns: Sequence[ActualTurn]) -> Iterator[str]:
-    """Every call that did not fail, by its tool's name, in its turn."""
+    """The tool name and turn of every call that did not fail."""
     for number, turn in enumerate(turns):
         for call in turn.calls:
             if call["status"] != "error":

@@ -1,4 +1,4 @@
-"""Goldens out of what others wrote: files of goldens, and eval sets of what an agent is expected to do."""
+"""Imports goldens from files of goldens, and from eval sets that record expected behaviour."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ITEMS = "goldens"
 
 
 def goldens_in(documents: Iterable[Document]) -> list[Golden]:
-    """The goldens that documents write down: one, a list of them, or a mapping with `goldens`.
+    """The goldens in documents: one, a list of them, or a mapping with `goldens`.
 
-    What says how to judge them in a suite is checked and left behind. Raises SuiteError with every mistake.
+    Settings for judging them in a suite are checked and dropped. Raises SuiteError listing every mistake.
     """
     mistakes = Diagnostics()
     found: list[Golden] = []
@@ -42,7 +42,7 @@ def goldens_in(documents: Iterable[Document]) -> list[Golden]:
 
 
 def expected_goldens(traces: Sequence[Trace], *, creator: str | None = None) -> list[Golden]:
-    """The goldens of an eval set's cases; one without a name is called by its number."""
+    """The goldens of an eval set's cases; a case without a name is named by its number."""
     return [
         replace(
             golden_from_trace(trace, trace.scenario_id or f"case-{number}", creator=creator),

@@ -1,4 +1,4 @@
-"""Regression suites on their way into the store, and the goldens that they name."""
+"""Checks and stores regression suites, and finds the goldens they name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_ISSUES = 1_000_000
 
 
 def checked_fields(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a suite as they may be stored; raises SettingError for what can't be meant."""
+    """The fields of a suite, checked; raises SettingError for invalid values."""
     for name, value in said.items():
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         most = MAX_TEXT if name == "description" else MAX_NAME
@@ -41,7 +41,7 @@ def checked_fields(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def add_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSuite:
-    """Stores a new one; raises SettingError where it names no goldens, or one that is not stored."""
+    """Stores a new suite; raises SettingError if it names no goldens, or one that is not stored."""
     if not 0 < len(name.strip()) <= MAX_NAME:
         raise SettingError(f"the name of a suite has 1 to {MAX_NAME} characters")
     if not can_be_seen(name):
@@ -50,7 +50,7 @@ def add_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSui
 
 
 def change_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSuite:
-    """Replaces the fields that were said; raises SettingError as `add_suite` does."""
+    """Replaces the given fields; raises SettingError like `add_suite`."""
     if not said:
         hint = "see evalgate goldens suite update --help"
         raise SettingError(Problem("nothing to change was said", None, hint))
@@ -58,7 +58,7 @@ def change_suite(name: str, said: Mapping[str, Any], store: Store) -> Regression
 
 
 def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
-    """The regression suite of that name; raises SettingError, naming one like it."""
+    """The regression suite of that name; raises SettingError, suggesting a similar name."""
     found = store.get(name)
     if found is None:
         raise SettingError(unknown_suite(name, store))
@@ -66,14 +66,14 @@ def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
 
 
 def unknown_suite(name: str, store: RegressionSuites) -> Problem:
-    """That there is none of that name, and which was meant."""
+    """The problem that no suite has that name, with a suggestion."""
     names = [suite.name for suite in store.list(EVERYTHING)]
     hint = suggest(name, names) if names else "it has none; `evalgate goldens suite add` stores one"
     return Problem(f"the store has no regression suite `{name}`", None, hint)
 
 
 def goldens_of(suite: RegressionSuite, store: Goldens) -> Sequence[Golden]:
-    """The goldens that a suite names, as they are stored now."""
+    """The goldens that a suite names, as stored now."""
     return store.chosen(suite.golden_ids, suite.golden_tags, suite.golden_intents)
 
 

@@ -1,4 +1,4 @@
-"""Goldens and feedback on their way into the store, and out of it by name."""
+"""Stores goldens and feedback, and loads goldens by id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StoredCounts(NamedTuple):
-    """How many goldens were new, changed, or stored already as they are."""
+    """How many goldens were new, changed, or already stored unchanged."""
 
     created: int
     updated: int
@@ -28,7 +28,7 @@ class StoredCounts(NamedTuple):
 
 
 def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
-    """Stores new ones, all or none; raises SettingError where an id is taken."""
+    """Stores new goldens, all or none; raises SettingError if an id is taken."""
     clean = _distinct(goldens)
     taken = [golden.id for golden in clean if store.get(golden.id) is not None]
     if taken:
@@ -39,7 +39,7 @@ def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
 
 
 def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> StoredCounts:
-    """Stores new ones, and updates those that say something else than what is stored."""
+    """Stores new goldens, and updates stored ones that differ."""
     counts = [0, 0, 0]
     for golden in _distinct(goldens):
         before = store.get(golden.id)
@@ -49,7 +49,7 @@ def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> StoredCounts:
 
 
 def stored_golden(golden_id: str, store: Goldens) -> Golden:
-    """The golden of that id; raises SettingError, naming one like it."""
+    """The golden of that id; raises SettingError, suggesting a similar id."""
     found = store.get(golden_id)
     if found is None:
         raise SettingError(unknown_golden(golden_id, store))
@@ -57,14 +57,14 @@ def stored_golden(golden_id: str, store: Goldens) -> Golden:
 
 
 def unknown_golden(golden_id: str, store: Goldens) -> Problem:
-    """That there is none of that id, and which was meant."""
+    """The problem that no golden has that id, with a suggestion."""
     ids = store.ids()
     hint = suggest(golden_id, ids) if ids else "it has none; `evalgate goldens add` stores one"
     return Problem(f"the store has no golden `{golden_id}`", None, hint)
 
 
 def add_feedback(said: Feedback, store: Store) -> Feedback:
-    """Stores it without secrets; raises SettingError for a golden that is not stored."""
+    """Stores feedback, redacted; raises SettingError for a golden that is not stored."""
     if said.golden_id is not None:
         stored_golden(said.golden_id, store.goldens)
     clean = replace(said, comment=redact(said.comment), issues=_redacted(said.issues))
@@ -72,7 +72,7 @@ def add_feedback(said: Feedback, store: Store) -> Feedback:
 
 
 def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
-    """The goldens without secrets; raises SettingError where two have one id, or an id can't be seen."""
+    """The goldens, redacted; raises SettingError for duplicate ids or ids with invisible characters."""
     unseen = [golden.id for golden in goldens if not can_be_seen(golden.id)]
     if unseen:
         raise SettingError(*(Problem(f"the id {id_!a} holds what nobody sees") for id_ in unseen))
@@ -84,12 +84,12 @@ def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
 
 
 def can_be_seen(golden_id: str) -> bool:
-    """Whether an id is on a screen what it is in the store: no controls, nothing invisible, not blank."""
+    """Whether an id looks on screen as it is stored: no control or invisible characters, not blank."""
     return bool(golden_id.strip()) and visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
 
 
 def without_secrets(golden: Golden) -> Golden:
-    """The golden as it is stored: what reads like a secret is taken out of every text."""
+    """The golden as stored: secrets in its texts are redacted."""
     return replace(
         golden,
         title=redact(golden.title),

@@ -1,4 +1,4 @@
-"""Runs in the store, saved and looked up.
+"""Saves runs to the store and looks them up.
 
-Entry points: `history.look`, `run_recorder.RunRecorder`, `run_record.stored_run`.
+Entry points: `history.look_up_history`, `run_recorder.RunRecorder`, `run_record.build_stored_run`.
 """

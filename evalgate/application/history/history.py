@@ -1,4 +1,4 @@
-"""What a store remembers, looked up for a person: how runs went, and how steadily each scenario passes."""
+"""Looks up stored runs for a person: how runs went, and how steadily each scenario passes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 5
 MOST_LOOKED_AT = 500
-"""Scenarios whose runs are read one by one."""
+"""How many scenarios have their runs read one by one."""
 _ORDER = ("flaky", "changed", "unknown", "steady")
 
 
 class HistoryRequest(NamedTuple):
-    """What a person wants to see: everything, or what all of these narrow it to."""
+    """What a person wants to see: everything, or what matches all given fields."""
 
     suite: str | None = None
     scenario: str | None = None
@@ -39,9 +39,9 @@ class HistoryRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HistoryView:
-    """What was found; runs are oldest first, scenarios worst first.
+    """The stored history; runs are oldest first, scenarios worst first.
 
-    `calm` scenarios went the same way in every run; `left` of those that are asked for are not told.
+    `unvarying` scenarios had the same outcome in every run; `left` requested scenarios are not shown.
     """
 
     place: str
@@ -52,9 +52,9 @@ class HistoryView:
 
 
 def look(store: Store, asked: HistoryRequest, *, only_turned: bool = False) -> HistoryView:
-    """Runs and scenarios of what is asked; with `only_turned` no runs, and scenarios whose outcome turned.
+    """Runs and scenarios that match; with `only_unsteady` no runs, and only scenarios with varying outcomes.
 
-    Raises SettingError for a name that the store does not know.
+    Raises SettingError for a name that is not in the store.
     """
     key = _key(store, asked)
     runs = () if only_turned else _runs(store, asked, key)
@@ -87,7 +87,7 @@ def _runs(store: Store, asked: HistoryRequest, key: ScenarioKey | None) -> Seque
 
 
 def _promise(turned: Container[ScenarioKey], seen: Sighting) -> tuple[bool, bool]:
-    """Those are looked at first of which there is most to tell."""
+    """Scenarios with the most to report come first."""
     return seen.row.key not in turned, seen.row.verdict == "PASS"
 
 
@@ -113,7 +113,7 @@ def _rank(found: Remembered) -> tuple[object, ...]:
 
 
 def _key(store: Store, asked: HistoryRequest) -> ScenarioKey | None:
-    """The one scenario that is meant; suite and variant need to be said only where its id is not enough."""
+    """The requested scenario; suite and variant are only needed if its id is ambiguous."""
     if asked.scenario is None:
         if asked.variant is not None:
             raise SettingError("--variant is of a scenario: name it with --scenario")
@@ -132,7 +132,7 @@ def _key(store: Store, asked: HistoryRequest) -> ScenarioKey | None:
 
 
 def _complain(store: Store, asked: HistoryRequest) -> None:
-    """Says which name it is that nothing is stored under."""
+    """Raises an error that names the suite or branch with no stored runs."""
     facts = store.runs.list(EVERYTHING)
     suites = {name for each in facts for name in each.suites}
     branches = {each.branch for each in facts if each.branch is not None}

@@ -1,4 +1,4 @@
-"""What a run tells of the runs before it, out of what a store remembers."""
+"""Adds a section on earlier runs to a run's results, from the store."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 def tell_history(
     results: ResultsDoc, history: History, run: Run, now: datetime, run_id: str | None = None
 ) -> None:
-    """Adds to a run's results how the runs before it went, and which of its scenarios are flaky.
+    """Adds how earlier runs went, and which scenarios of this run are flaky, to its results.
 
-    A run that is remembered already, for it is done again, is no earlier run. `run_id` is as for its record.
+    If this run was stored before, because it is a rerun, it is not counted as an earlier run. `run_id` is the
+    same as in its record.
     """
     summary = results["summary"]
     if summary is None:
@@ -48,7 +49,7 @@ def tell_history(
 
 
 def _stabilities(history: History, run: Run, now: datetime) -> Iterator[Stability]:
-    """Of each scenario of the run, itself its last outcome."""
+    """The stability of each scenario, including its outcome in this run."""
     past = {each.key: each for each in history.scenarios}
     for suite in run.suites:
         for scenario in suite.scenarios:

@@ -1,4 +1,4 @@
-"""A finished run as a store keeps it: a row for the run, each suite and scenario, and all of its results.
+"""A finished run as stored: rows for the run, its suites and scenarios, and its whole results.
 
 Everything is taken from the results document, whose texts are redacted and bounded.
 """
@@ -38,22 +38,23 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Verdict
 
 COUNTED = ("commit", "verdict", "exit_code", "report_only", "summary", "suites", "removed", "unclaimed")
-"""What makes two documents the same run: not when it was made, nor how old its baseline or approvals were."""
+"""Fields that identify a run: not its creation time, nor the age of its baseline or approvals."""
 KINDS = frozenset({"unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"})
 ID_LENGTH = 32
 MOST_ISSUES = 10
-"""The gravest issues of goldens that are kept beside their counts."""
+"""How many of the gravest golden issues are stored next to their counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a run's results do not say of it. `history_branch` is the one it is told of, None for all.
+    """Facts about a run that its results lack.
 
-    `is_approved_by_store`: whether approvals that the store holds count in it.
+    `history_branch` is the branch whose history it reports, None for all; `is_approved_by_store`: whether
+    approvals in the store count.
     """
 
     branch: str | None = None
-    run_id: str | None = None  # of the workflow run that it was a part of
+    run_id: str | None = None  # id of the workflow run
     pull_request: int | None = None
     url: str | None = None
     history_branch: str | None = None
@@ -63,7 +64,7 @@ class Circumstances:
 def stored_run(
     results: ResultsDoc, content: bytes, around: Circumstances, started: datetime, completed: datetime
 ) -> StoredRun:
-    """The run; `content` is its document as written."""
+    """Builds the stored run; `content` is its document as written."""
     summary = results["summary"]
     suites = results["suites"]
     facts = RunFacts(
@@ -93,9 +94,9 @@ def stored_run(
 
 
 def run_identity(results: ResultsDoc, run_id: str | None) -> str:
-    """The same for the same results of the same workflow run, which are then stored once."""
+    """A hash of results and workflow run id, so that the same results are stored only once."""
     counted = {name: dict(results)[name] for name in COUNTED}
-    content = orjson.dumps([run_id, counted], default=list, option=orjson.OPT_SORT_KEYS)  # of trials
+    content = orjson.dumps([run_id, counted], default=list, option=orjson.OPT_SORT_KEYS)  # `list` for trials
     return hashlib.sha256(content).hexdigest()[:ID_LENGTH]
 
 
@@ -113,7 +114,7 @@ def _totals(suites: Iterable[SuiteDoc], summary: SummaryDoc | None) -> RunTotals
 
 
 def _issues(suites: Iterable[SuiteDoc]) -> RunIssues:
-    """What was found wrong with goldens, counted, and the gravest of it."""
+    """Counts of golden issues, and the gravest ones."""
     found = [
         issue
         for suite in suites
@@ -167,7 +168,7 @@ def _scenario_row(suite: str, scenario: ScenarioDoc) -> StoredScenarioRow:
 
 
 def _dimensions(scenario: ScenarioDoc) -> dict[str, float | None]:
-    """The score of each dimension that the document has, None where it could not be judged."""
+    """The score of each dimension in the document, None if it could not be judged."""
     return {name: _score(told) for name, told in (scenario["dimensions"] or {}).items()}
 
 

@@ -1,6 +1,6 @@
-"""A run and the store: what earlier runs say is asked before it, and the run is kept after its verdict.
+"""Loads history from the store before a run, and saves the run after its verdict.
 
-Nothing here changes a verdict. A store that can't be had is a warning.
+Nothing here changes a verdict. An unavailable store is a warning.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Store
 
 MOST_TURNED = 300
-"""Scenarios of which a run is told how they turned; `evalgate history` tells it of more."""
+"""Number of unsteady scenarios loaded for a run; `evalgate history` shows more."""
 RESULTS = "results.json"
 SHORT = 8
-"""Characters of a run's id that people see."""
+"""How many characters of a run's id are shown."""
 NOT_STORED = "the run was not stored"
 
 
 class RunRecorder:
-    """The store of one run; None where it was named and can't be had. What went wrong is in `warnings`."""
+    """The store for one run; None if it was named but is unavailable. Problems go to `warnings`."""
 
     def __init__(self, store: Store | None, clock: Clock, around: Circumstances, *warnings: str) -> None:
         self.store = store
@@ -44,7 +44,7 @@ class RunRecorder:
         self._started = clock.now()
 
     def load(self, request: JudgeRequest) -> JudgeRequest:
-        """The request with what the store remembers."""
+        """Adds history and approvals from the store to the request."""
         if self.store is None:
             return request
         try:
@@ -56,9 +56,9 @@ class RunRecorder:
             return request
 
     def save(self, judgement: Judgement) -> str:
-        """Keeps the run; what became of it in a sentence, empty where there is nothing to tell.
+        """Saves the run; returns a phrase for the log, empty if there is nothing to report.
 
-        The same results of the same workflow run are kept once, and a run that could not begin never.
+        The same results of the same workflow run are saved once; a run that could not begin is not saved.
         """
         if self.store is None:
             return ""
@@ -71,7 +71,7 @@ class RunRecorder:
             self.store.close()
 
     def _approvals(self, store: Store) -> tuple[Approval, ...]:
-        """Approvals that were given to the store. Those of a comment count by the comment alone."""
+        """Approvals given in the store. Those from comments count only through their comment."""
         if not self._around.is_approved_by_store:
             return ()
         found = store.approvals.active(self._clock.now().date())
@@ -90,7 +90,7 @@ class RunRecorder:
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:
-    """Goldens as the run judged them. The store takes in those that it does not know and changes no other."""
+    """The run's evaluations of goldens. Goldens unknown to the store are added; others stay unchanged."""
     if not any(each.get("golden") for suite in results["suites"] for each in suite["scenarios"]):
         return []
     from evalgate.application.documents.golden_evaluations import evaluations_of, goldens_of
@@ -98,14 +98,14 @@ def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenE
     known = set(store.goldens.ids())
     for golden in goldens_of(results):
         if golden.id not in known:
-            store.goldens.keep(golden)  # somebody else may have been faster
+            store.goldens.keep(golden)  # another process may have added it meanwhile
     return evaluations_of(results, run_id)
 
 
 def history_of(store: Store, branch: str | None) -> History:
-    """What a store remembers of a branch, or of all; raises StoreUnreachable.
+    """The stored history of a branch, or of all; raises StoreUnreachable.
 
-    A scenario that went one way in all its runs can't be flaky with one more, so nothing is told of it.
+    A scenario with the same outcome in all its runs can't become flaky with one more, so it is left out.
     """
     runs = store.runs.trend(Subject(branch=branch), MOST_RUNS - 1)
     turned = store.runs.turned(RUNS_LOOKED_AT, branch=branch)[:MOST_TURNED]

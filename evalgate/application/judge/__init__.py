@@ -1,4 +1,4 @@
-"""From a request to finished documents, without network, token or environment.
+"""Turns a request into finished documents, without network, token or environment.
 
 Entry points: `judge.judge`, `explain`, `backtest`, `compare_finished`.
 """

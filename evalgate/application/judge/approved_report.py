@@ -1,4 +1,4 @@
-"""A finished run decided anew, with what people have approved since; nothing is judged again."""
+"""Decides a finished run again with approvals given since; no trace is judged again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def approve_report(
     notes: Sequence[str],
     today: date,
 ) -> ApprovedReport:
-    """The report of the run with these consents; raises SettingError or OverLimit for what is no report."""
+    """The report of the run with these comment approvals; raises SettingError or OverLimit if invalid."""
     results = report_of(content, run.head_sha)
     given = resolve_consents(consents)
     rulings = decide_anew(results, given.approvals, today)
@@ -53,9 +53,9 @@ def approve_report(
 
 
 def decide_anew(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[Ruling]:
-    """Changes the document to what it would be, had these approvals counted when the run was judged.
+    """Changes the document to what it would be if these approvals had counted in the run.
 
-    What comments approved then is looked at again; what files did stays as it was ruled.
+    Approvals from comments are ruled on again; rulings on those from files stay.
     """
     run, changes = run_of(results), changes_of(results)
     rulings = rule_on(run, changes, Approvals(tuple(approvals)), today)

@@ -1,4 +1,4 @@
-"""Today's rules over past runs: which of them would have been blocked."""
+"""Applies today's rules to past runs, to see which would have been blocked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NO_TRACES = "give baseline.zip files: a results.json keeps no traces"
 
 @dataclass(frozen=True, slots=True)
 class BacktestTools:
-    """What a backtest works with; `stored` reads the lines of a baseline's traces."""
+    """What a backtest needs; `read_stored` reads the lines of a baseline's traces."""
 
     suites: SuiteSource
     baselines: BaselineFiles
@@ -50,7 +50,7 @@ class BacktestTools:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """A past run under today's rules, for the run after it to be compared with."""
+    """A past run judged by today's rules, for the next run to be compared with."""
 
     path: str
     document: ResultsDoc
@@ -60,10 +60,10 @@ class _Past:
 def backtest(
     configs: Sequence[str], paths: Sequence[str], fail_on: Sequence[str] | None, tools: BacktestTools
 ) -> Backtest:
-    """Every run judged anew, oldest first, each compared with the one before it under the same rules.
+    """Judges every run again, oldest first, each compared with the one before by the same rules.
 
-    A scenario of which a run knows nothing does not count there. Freshness, approvals and quarantine are of
-    their day and left out. Raises InvalidInput for a run that can't be read or keeps no traces.
+    Scenarios that a run does not contain are left out of it. Freshness, approvals and quarantine depend on
+    the date and are left out. Raises InvalidInput for a run that can't be read or keeps no traces.
     """
     configuration = tools.suites.load(configs)
     policies = policies_of(configuration, fail_on)
@@ -90,7 +90,7 @@ def _oldest_first(paths: Sequence[str], baselines: BaselineFiles) -> list[str]:
 
 
 def _left_out(baseline: Baseline, path: str) -> int:
-    """How many traces the run did not keep; raises where it kept none by design."""
+    """How many traces the run did not keep; raises if it kept none on purpose."""
     if baseline.manifest is None:
         raise SettingError(Problem(f"{path} keeps no traces", None, NO_TRACES))
     found = baseline.manifest.get("traces")
@@ -122,23 +122,23 @@ def _judged_anew(
 
 
 def _reading_all(suite: Suite) -> Suite:
-    """The suite without files of its own: what it reads is what the past run kept."""
+    """The suite reading all traces it is given: those that the past run kept."""
     return replace(suite, traces=("*",), form="auto")
 
 
 def _drop(_: Trace) -> None:
-    """Nothing is kept."""
+    """Keeps nothing."""
 
 
 class _OfSuite:
-    """Implements `TraceSource` with what a past run read for one suite; with all where it had no such one."""
+    """A `TraceSource` of the traces a past run read for one suite; of all if it lacked that suite."""
 
     def __init__(self, traces: Callable[[], Iterator[TraceRecord]], places: Collection[Place] | None) -> None:
         self._traces = traces
         self._places = places
 
     def read(self, _patterns: Sequence[str], _base: str, _form: object) -> Iterator[TraceRecord]:
-        """The traces, whatever patterns say."""
+        """The traces, regardless of patterns."""
         for record in self._traces():
             source = record.source
             place = source.path, source.line, source.record
@@ -146,12 +146,12 @@ class _OfSuite:
                 yield record
 
     def formats(self) -> Sequence[str]:
-        """None has to be named."""
+        """No format needs to be named."""
         return ()
 
 
 def _places(document: ResultsDoc) -> dict[str, set[Place]]:
-    """Where the run read the traces of each of its suites."""
+    """Where the run read the traces of each suite."""
     found: dict[str, set[Place]] = {}
     for suite in document["suites"]:
         traces = [trial["trace"] for scenario in suite["scenarios"] for trial in scenario["trials"]]
@@ -170,7 +170,7 @@ def _keys(document: ResultsDoc) -> set[ScenarioKey]:
 
 
 def _known_part(run: Run, document: ResultsDoc) -> tuple[Run, int]:
-    """The run without scenarios of which it knows nothing, and how many those are."""
+    """The run without scenarios unknown to the past run, and how many those are."""
     known, unknown = _keys(document), 0
     for suite in run.suites:
         kept = [
@@ -224,7 +224,7 @@ def _incomplete(path: str, document: ResultsDoc, left_out: int) -> PastRun:
 
 
 def _most_blocking(runs: Iterable[PastRun]) -> list[tuple[ScenarioKey, int]]:
-    """Scenarios by how many runs they would have blocked."""
+    """Scenarios by the number of runs they would have blocked."""
     counts: Counter[ScenarioKey] = Counter()
     for run in runs:
         if run.is_blocked:

@@ -1,4 +1,4 @@
-"""Two finished runs, held against each other without reading a trace."""
+"""Compares two finished runs without reading a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One scenario of a finished run, looked up for a person who asks why."""
+"""Looks up one scenario of a finished run, for a person who asks why it failed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles
 
 OWN_TRACES = "baseline.zip"
-"""Where a run leaves its traces, beside its results."""
+"""The file next to a run's results that holds its traces."""
 MOST_NAMED = 10
 
 
 class ExplainRequest(NamedTuple):
-    """Which scenario: suite and variant only where the id alone does not say it."""
+    """Which scenario to explain: suite and variant are only needed if its id is ambiguous."""
 
     id: str
     suite: str | None = None
@@ -40,7 +40,7 @@ class ExplainRequest(NamedTuple):
 
 @dataclass(slots=True)
 class Explanation:
-    """The scenario in its document; `removed` in its place where only the baseline has it."""
+    """The scenario in its document; `removed` instead if only the baseline has it."""
 
     document: ResultsDoc
     suite: SuiteDoc | None = None
@@ -50,9 +50,9 @@ class Explanation:
 
 
 def explain(files: BaselineFiles, asked: ExplainRequest, results: str, baseline: str | None) -> Explanation:
-    """Finds the scenario in the results, compared with the baseline where one is named.
+    """Finds the scenario in the results, compared with the baseline if one is given.
 
-    Raises SettingError where there is no such scenario, or several.
+    Raises SettingError if there is no such scenario, or several.
     """
     document = files.load(results).results
     if baseline is None:
@@ -92,7 +92,7 @@ def _is_meant(asked: ExplainRequest, suite: str, scenario: ScenarioDoc | Removed
 
 
 def _several(matches: Sequence[Explanation]) -> Problem:
-    """Which ones, so that the next try says it."""
+    """The problem that several scenarios match, with the flags that select one."""
     named = []
     for match in matches[:MOST_NAMED]:
         scenario = match.scenario or match.removed
@@ -105,7 +105,7 @@ def _several(matches: Sequence[Explanation]) -> Problem:
 
 
 def _unknown(document: ResultsDoc, asked: ExplainRequest) -> Problem:
-    """What it may have been meant to be."""
+    """The problem that none matches, with a suggestion."""
     pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
     pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
     suites = {suite for suite, _ in pairs}
@@ -120,7 +120,7 @@ def _unknown(document: ResultsDoc, asked: ExplainRequest) -> Problem:
 def _add_behaviour(
     files: BaselineFiles, found: Explanation, results: str, baseline: str
 ) -> Sequence[Problem]:
-    """Holds the recordings against each other; why that can't be done is a warning."""
+    """Compares the two traces; if that fails, returns warnings."""
     suite, scenario = found.suite, found.scenario
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
         return []
@@ -152,7 +152,7 @@ def _course(lines: Iterator[bytes], place: Place) -> Trajectory | None:
 
 
 def _own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:
-    """The traces of the very run whose results these are; none where another run left the zip beside them."""
+    """The traces of the run with these results; none if the zip next to them is of another run."""
     beside = posixpath.join(posixpath.dirname(results), OWN_TRACES)
     try:
         mine, theirs = (files.earlier(path).run for path in (results, beside))

@@ -1,6 +1,6 @@
-"""The judge: one call from a question to a finished document. It needs no network, no token, no environment.
+"""The judge: turns a request into finished documents, without network, token or environment.
 
-Everything hostile (suites, traces, baselines) is read behind this door and nowhere else.
+All untrusted input (suites, traces, baselines) is read here and nowhere else.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
-    """Evaluates, compares, decides and renders; wrong input is an answer too (`invalid`, exit code 2)."""
+    """Evaluates, compares, decides and renders; invalid input gives the verdict `invalid`, exit code 2."""
     now = tools.clock.now()
     try:
         return _judge(request, tools, now)
@@ -78,7 +78,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         from evalgate.application.comparison.price_comparison import priced_alike
 
         known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
-    target = tools.output.path(NAME)  # a folder that can't be written is told before the work, not after
+    target = tools.output.path(NAME)  # fails before the work if the folder can't be written
     spool = tools.baselines.spool() if request.make_baseline_zip else None
     witness, seen = WorstTrialRecorder(), known if base is None else base.known
     rules = changed_rules(own, seen, _shelf(tools), is_crossing=base is None)
@@ -131,7 +131,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 def _rules_of_base(
     request: JudgeRequest, own: Configuration, tools: Tools, now: datetime
 ) -> DecidingRules | None:
-    """The baseline's suites and policy where those are to decide."""
+    """The baseline's suites and policy, if the request lets them decide."""
     if not request.by_rules_of_base:
         return None
     from evalgate.application.comparison.base_branch_rules import rules_of_base
@@ -147,7 +147,7 @@ def _shelf(tools: Tools) -> RuleSources:
 def _compared(
     run: Run, known: LoadedBaseline, policies: Policies
 ) -> tuple[LoadedBaseline, Comparison | None]:
-    """The comparison, and the baseline as it was compared."""
+    """The baseline as it was compared, and the comparison."""
     if known.results is None:
         return known, None
     from evalgate.application.comparison.price_comparison import comparable
@@ -164,7 +164,7 @@ def _settle(
     known: LoadedBaseline,
     policies: Policies,
 ) -> None:
-    """Tells what became of goldens, where there are any."""
+    """Sets the regression status of goldens, if there are any."""
     if any(each.golden is not None for suite in configuration.suites for each in suite.scenarios):
         from evalgate.gate.comparison.golden_changes import settle_goldens
 
@@ -179,7 +179,7 @@ def _with_behaviour(
     witness: WorstTrialRecorder,
     baselines: BaselineFiles,
 ) -> LoadedBaseline:
-    """Tells how recordings differ from the baseline's; what that warns of is added to what is known."""
+    """Adds trajectory diffs to changes; returns the baseline with warnings about them."""
     if known.results is None or comparison is None or known.info is None or known.info.path is None:
         return known
     lines = baselines.traces(known.info.path)
@@ -188,7 +188,7 @@ def _with_behaviour(
 
 
 def compare_runs(run: Run, before: BaselineRun, policies: Policies) -> Comparison:
-    """A run against the results of an earlier one."""
+    """Compares a run with the results of a baseline."""
     from evalgate.gate.comparison.compare import compare
     from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline, outcomes_of_run
     from evalgate.gate.trajectory.trial_pairs import add_calls

@@ -1,4 +1,4 @@
-"""From what the judge found to the documents it hands back."""
+"""Renders what the judge found into the documents it returns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that is known once the decision has fallen."""
+    """Everything known once the decision is made."""
 
     run: Run
     comparison: Comparison | None
@@ -95,7 +95,7 @@ def report(request: JudgeRequest, found: Findings, now: datetime) -> Judgement:
 
 
 def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgement:
-    """The answer to wrong input: what is wrong, and nothing that could be taken for a result."""
+    """The answer to invalid input: its problems, and nothing that could be taken for a result."""
     results = invalid_document(
         error.problems, error.code, commit=request.commit, created_at=now, report_only=request.report_only
     )
@@ -111,7 +111,7 @@ def invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgem
 def incomplete(
     request: JudgeRequest, error: RulesMissing | ShardMissing | Unreachable, now: datetime
 ) -> Judgement:
-    """The answer where a part of the run is not there: nothing of the rest is told, it would mislead."""
+    """The answer if a part of the run is missing: the rest is left out, since it would mislead."""
     code = 0 if request.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
     decision = Decision("cannot_judge", code, reasons, report_only=request.report_only)
@@ -119,6 +119,6 @@ def incomplete(
 
 
 def warning_of(problem: Problem) -> Warning_:
-    """A problem as a warning of the document."""
+    """Converts a problem to a warning of the document."""
     message = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
     return {"code": "note", "message": message, "where": str(problem.location) if problem.location else None}

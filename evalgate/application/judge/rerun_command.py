@@ -1,4 +1,4 @@
-"""The shell command that repeats a run, for the foot of its report."""
+"""Builds the shell command that repeats a run, for the end of its report."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import BaselineInfo
 
 ARTIFACT = "baseline.zip"
-"""What a baseline that was found as an artifact is called once a person has fetched it."""
+"""The file name of a downloaded baseline artifact."""
 DOWNLOADED = frozenset({"exact", "ancestor", "latest", "drifted"})
 
 
 def command_of(request: JudgeRequest, baseline: BaselineInfo | None) -> str:
-    """`evalgate run` with everything that decided this run, quoted for a shell."""
+    """`evalgate run` with everything that determined this run, quoted for a shell."""
     words = ["evalgate", "run", *request.configs]
     for pattern in request.traces or ():
         words += ["--traces", pattern]

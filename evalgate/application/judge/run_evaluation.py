@@ -1,4 +1,4 @@
-"""Traces judged here, or by workers where there are enough of them."""
+"""Judges traces in this process, or by workers if there are enough traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def run_evaluation(
     configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
 ) -> Run:
-    """The run; who judged it makes no difference to what is found."""
+    """Returns the run; it is the same whichever process judged it."""
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import merged
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of the documents people write and read, made from the types that read them."""
+"""JSON Schemas of the documents people write and read, generated from the types that parse them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ASSERTION = {"$ref": "#/$defs/assertion"}
 
 
 def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
-    """The schema of one document: suite, project, trace or results; `with_own` adds own evaluators.
+    """The schema of one document: suite, project, trace or results; `with_own` adds plugin evaluators.
 
-    Raises SettingError for an own evaluator that no JSON Schema can describe.
+    Raises SettingError for a plugin evaluator that no JSON Schema can describe.
     """
     made = _MAKERS[kind](own_kinds() if with_own else ())
     return {"$schema": DRAFT, "title": f"EvalGate {kind}", **made}
@@ -36,7 +36,7 @@ def _suite(own: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
-    """What goldens may say is open in the model, since it is read only where a suite has any."""
+    """Adds the schema of goldens: the model leaves it open, since goldens are parsed only if present."""
     from evalgate.suite.schema.golden_file import (
         GoldenEntry,
         GoldenFilesEntry,
@@ -63,7 +63,7 @@ def _project(own: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_redact(made: dict[str, Any]) -> dict[str, Any]:
-    """What `redact` may say is open in the model, since it is read only where a project has it."""
+    """Adds the schema of `redact`: the model leaves it open, since it is parsed only if present."""
     from evalgate.suite.project_secrets import RedactEntry
 
     found = RedactEntry.model_json_schema()
@@ -87,7 +87,7 @@ _SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type
 
 
 def _of_type(kind: Any) -> dict[str, Any]:
-    """The schema of one of our document types: typed mappings, lists, unions and plain values."""
+    """The schema of a document type: typed mappings, lists, unions and plain values."""
     if is_typeddict(kind):
         hints = get_type_hints(kind, include_extras=True)
         needed = sorted(name for name in kind.__required_keys__ if get_origin(hints[name]) is not NotRequired)
@@ -106,7 +106,7 @@ def _of_type(kind: Any) -> dict[str, Any]:
 
 
 def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]:
-    """Lists of assertions are open in the model, since the evaluators' own parser reads them."""
+    """Adds the schema of assertions: the model leaves it open, since evaluators parse them."""
     kinds = [*_kinds(), *(_own_kind(number, name) for number, name in enumerate(own))]
     shared = made.setdefault("$defs", {})
     for each in kinds:
@@ -122,24 +122,24 @@ def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]
 def _kinds() -> list[dict[str, Any]]:
     found = [(name, kind.model_json_schema()) for name in KINDS if (kind := evaluator_class(name))]
     for name, made in found:
-        if name in TIMING:  # the scenario or a variant may name it for them
+        if name in TIMING:  # the scenario or a variant may name the tool instead
             made["required"].remove("tool")
     return [made for _, made in found]
 
 
 def _own_kind(number: int, name: str) -> dict[str, Any]:
-    """An own type; its definitions get names that no other's have."""
+    """The schema of a plugin evaluator; its definitions get unique names."""
     found = evaluator_class(name)
     try:
         made = found.model_json_schema(ref_template=f"#/$defs/own{number}.{{model}}") if found else {}
-    except Exception as error:  # noqa: BLE001  (a stranger's code: whatever it raises is told)
+    except Exception as error:  # noqa: BLE001  (untrusted code may raise anything)
         raise SettingError(f"no JSON Schema can be made of {name} ({type(error).__name__})") from None
     definitions = {f"own{number}.{each}": inner for each, inner in made.pop("$defs", {}).items()}
     return {**made, "$defs": definitions}
 
 
 def _params_form(own: Sequence[str]) -> dict[str, Any]:
-    """`{type, params: {...}}`: a type's own fields in a mapping; what they may be is not repeated."""
+    """`{type, params: {...}}`: an evaluator's fields in a mapping, described elsewhere."""
     return {
         "type": "object",
         "description": "A type and its settings, which the evaluator checks.",

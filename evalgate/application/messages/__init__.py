@@ -1,4 +1,4 @@
-"""What parent and judge exchange, encoded and checked.
+"""Messages between the parent process and the judge, encoded and checked.
 
 Entry points: `request.JudgeRequest`, `request.Judgement`, `judge_response`, `tools.Tools`.
 """

@@ -1,4 +1,4 @@
-"""What a judge in another process answers when it is to decide a run anew: made there, checked here."""
+"""The judge's answer when a run is decided again: encoded there, decoded and checked here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHAPE: fields.Shape = (
 
 
 def told_approved(report: ApprovedReport) -> dict[str, Any]:
-    """A report but for its files, which travel beside it."""
+    """A report without its files, which are sent separately."""
     return {
         **told_written(report.written),
         "heading": report.heading,
@@ -35,7 +35,7 @@ def told_approved(report: ApprovedReport) -> dict[str, Any]:
 
 
 def approved_of(answer: Any, file: Callable[[str], bytes | None]) -> ApprovedReport:
-    """The report that an answer tells of; raises as `written_of` does."""
+    """Decodes the report in an answer; raises like `decode_report`."""
     written = written_of(answer, file)
     try:
         maybe({"answer": answer}, "answer", SHAPE, ())

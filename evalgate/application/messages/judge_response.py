@@ -1,4 +1,4 @@
-"""What a judge in another process answers: made there, and checked here by hand, for it is not trusted."""
+"""Answers of a judge in another process: encoded there; decoded and checked here, for they are untrusted."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from evalgate.models.run.chunks import Content
 
 FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif")
-"""What belongs to a judgement beside its baseline."""
+"""Files of a judgement, besides its baseline."""
 LEVELS = frozenset({"error", "warning", "notice"})
 GONE_BY = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
     *("reasons", "summary", "baseline"),
 )
-"""What of the results everything after the judge goes by; scenarios are in the file."""
+"""Fields of the results needed after judging; scenarios are in the file."""
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
 PLACE = re.compile(r"[A-Za-z0-9_.<>-]{1,80}:[0-9]{1,6} in [A-Za-z0-9_<>]{1,80}")
 
-# --- made by the judge --------------------------------------------------------
+# --- encoded by the judge -----------------------------------------------------
 
 
 def told(judgement: Judgement) -> dict[str, Any]:
-    """A judgement but for its files, which travel beside it, and for its suites, which are in one of them."""
+    """A judgement without its files, which are sent separately, and its suites, which are in results.json."""
     return {
         "results": _without_suites(judgement.results),
         "heading": judgement.heading,
@@ -56,7 +56,7 @@ def told(judgement: Judgement) -> dict[str, Any]:
 
 
 def told_written(written: RenderedReport) -> dict[str, Any]:
-    """A report written anew, but for its texts, which travel beside it; of a stranger's words no more."""
+    """A rendered report without its texts, which are sent separately; free of untrusted text."""
     warnings = [each[:LONGEST] for each in written.warnings[:MOST]]
     results = {**_without_suites(written.results), "baseline": None, "reasons": []}
     return {"results": results, "warnings": warnings}
@@ -68,7 +68,7 @@ def told_refusal(refusal: InvalidInput) -> dict[str, Any]:
 
 
 def told_bug(kind: str, places: Sequence[str]) -> dict[str, Any]:
-    """A bug of ours, and where it lies."""
+    """An error in EvalGate's code, and where it was raised."""
     return {"bug": kind, "places": list(places)}
 
 
@@ -83,15 +83,15 @@ def _problem(problem: Problem) -> list[Any]:
     return [problem.message[:LONGEST], place, problem.hint and problem.hint[:LONGEST]]
 
 
-# --- read by who asked --------------------------------------------------------
+# --- decoded by the parent process --------------------------------------------
 
 
 def judgement_of(
     answer: Any, file: Callable[[str], Content | None], *, baseline_zip: str | None, report_only: bool
 ) -> Judgement:
-    """The judgement that an answer tells of.
+    """Decodes the judgement in an answer.
 
-    Raises SettingError for input that can't be used, JudgeCrashed for a bug and what is no answer of ours.
+    Raises SettingError for unusable input, JudgeCrashed for a bug or an invalid answer.
     """
     answer = _usable(answer)
     results = results_of(answer.get("results"), report_only=report_only)
@@ -111,7 +111,7 @@ def judgement_of(
 
 
 def written_of(answer: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
-    """The report that an answer tells of; raises as above."""
+    """Decodes the report in an answer; raises the same errors."""
     answer = _usable(answer)
     comment, summary = file("comment.md"), file("summary.md")
     if comment is None or summary is None:
@@ -125,7 +125,7 @@ def written_of(answer: Any, file: Callable[[str], bytes | None]) -> RenderedRepo
 
 
 def _usable(plain: Any) -> dict[str, Any]:
-    """The answer, unless it tells of a bug or of input that can't be used."""
+    """Returns the answer, unless it reports a bug or unusable input."""
     answer = record(plain, "answer")
     if "bug" in answer:
         kind = answer["bug"]

@@ -1,4 +1,4 @@
-"""What the judge is asked and what it answers: plain data, fit to cross a process boundary."""
+"""Request to the judge and its answer: plain data that can cross a process boundary."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """One question to the judge. Paths are relative to the working folder."""
+    """One request to the judge. Paths are relative to the working folder."""
 
     configs: Sequence[str] = ()
     traces: Sequence[str] | None = None  # replaces `traces` of every suite
     form: str | None = None  # replaces `format` of every suite
-    baseline: BaselineInfo | None = None  # None: none was asked for; `path` is the file to load
+    baseline: BaselineInfo | None = None  # None: none was requested; `path` is the file to load
     baseline_required: bool = False  # named by the user: missing or damaged ends in exit 2
     fail_on: Sequence[str] | None = None  # wins over every policy
-    on_weakening: OnWeakening | None = None  # likewise
+    on_weakening: OnWeakening | None = None  # also wins over every policy
     report_only: bool = False
     make_baseline_zip: bool = True
     commit: str | None = None
@@ -40,26 +40,26 @@ class JudgeRequest:
     run_id: str | None = None
     comment_key: str = "evalgate"
     max_comment_chars: int = 60_000
-    template: TemplateFile | None = None  # the project's own words for the comment
+    template: TemplateFile | None = None  # the project's template for the comment
     approvals: ApprovalFile | None = None  # the approvals that count
-    approvals_of_base: bool = False  # they are another commit's: mistakes in them are none of this run's
-    proposed: ApprovalFile | None = None  # those of a pull request's own, which only are shown
+    approvals_of_base: bool = False  # they are another commit's, so their mistakes do not fail this run
+    proposed: ApprovalFile | None = None  # those of the pull request, which are only shown
     remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[
         CommentApproval
-    ] = ()  # approvals that people gave in comments, found to be theirs to give
+    ] = ()  # approvals that people gave in comments, whose permission was verified
     by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
-    merge_commit: str | None = None  # the commit checked out, where a pull request was merged into its base
+    merge_commit: str | None = None  # the commit checked out, if it merges a pull request into its base
     sarif: bool = False  # make results.sarif as well
-    folder: str = ""  # the working folder as it is called from the repository's root, empty for the root
-    report_url: str | None = None  # the page of the run, for "the rest is there"
-    history: History | None = None  # what a store remembers of earlier runs
-    notes: Sequence[str] = ()  # warnings of the front door, to be shown with the run's own
+    folder: str = ""  # the working folder, relative to the repository's root; empty for the root
+    report_url: str | None = None  # the page of the run, linked where a report is shortened
+    history: History | None = None  # history of earlier runs from a store
+    notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One answer. `problems` is not empty exactly where the verdict is `invalid`.
+    """One answer. `problems` is non-empty exactly if the verdict is `invalid`.
 
     From a judge in another process `results` comes without suites: the file has them.
     """
@@ -74,13 +74,13 @@ class Judgement:
 
     @property
     def exit_code(self) -> int:
-        """What the process must return; the same figure stands in the results."""
+        """The exit code of the process; the results hold the same value."""
         return self.results["exit_code"]
 
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """How a report is to be written: under which key, how long, and where the run is to be seen."""
+    """How to render a report: comment key, maximum length, and the URL of the run."""
 
     comment_key: str
     max_comment_chars: int
@@ -90,7 +90,7 @@ class RenderOptions:
 
 @dataclass(frozen=True, slots=True)
 class RenderedReport:
-    """The report as it may be posted; `results` may come without suites, as in a judgement."""
+    """A report to post; `results` may lack suites, as in a judgement."""
 
     results: ResultsDoc
     comment: str
@@ -100,9 +100,9 @@ class RenderedReport:
 
 @dataclass(frozen=True, slots=True)
 class ApprovedReport:
-    """A report with what people approved since: its verdict in one line, and what became of each approval.
+    """A report decided with approvals: its heading, and the ruling on each approval.
 
-    `refused` holds the number of a comment that approves nothing, and why.
+    `refused` holds the id of each comment that approves nothing, and why.
     """
 
     written: RenderedReport

@@ -1,4 +1,4 @@
-"""A question on its way to a judge in another process: records as JSON, out of trusted hands only."""
+"""Encodes a request for a judge in another process as JSON; decodes it there. The sender is trusted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OURS = "evalgate."
 
 
 def to_plain(value: Any) -> Any:
-    """Records, dates, bytes and sets as what JSON can say."""
+    """Converts records, dates, bytes and sets to JSON values."""
     if value is None or isinstance(value, str | int | float):
         return value
     kind = type(value)
@@ -27,7 +27,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(plain: Any) -> Any:
-    """What `to_plain` was given; lists and tuples come back as tuples."""
+    """Restores what `encode_value` was given; lists and tuples come back as tuples."""
     if isinstance(plain, list):
         return tuple(map(from_plain, plain))
     if not isinstance(plain, dict):

@@ -1,4 +1,4 @@
-"""Whether the parts of an answer are what they have to be; by hand, in a process that starts fast."""
+"""Checks the parts of an answer; by hand, since the process must start fast."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ LARGEST = 1e100
 
 
 def unfit(what: str) -> JudgeCrashed:
-    """An answer that no judge of ours gives."""
+    """The error for an answer that the judge never gives."""
     return JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {what}"])
 
 
 def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
-    """The results in an answer, which come without suites; only a run that may is green without a pass.
+    """The results in an answer, without suites; exit code 0 without a pass needs report-only.
 
-    `report_only` is whether this one may, None where it is another's run.
+    `report_only` is whether this run is report-only, None for another run's answer.
     """
     results = record(plain, "results")
     verdict, code = results.get("verdict"), results.get("exit_code")
@@ -79,14 +79,14 @@ def _baseline(baseline: dict[str, Any]) -> None:
 
 
 def record(plain: Any, what: str) -> dict[str, Any]:
-    """An object."""
+    """Checks that the value is an object."""
     if not isinstance(plain, dict):
         raise unfit(f"its {what} is no object")
     return plain
 
 
 def items(answer: dict[str, Any], name: str, most: int = MOST) -> list[Any]:
-    """A list that is not too long."""
+    """Checks that the value is a list that is not too long."""
     found = answer.get(name)
     if not isinstance(found, list) or len(found) > most:
         raise unfit(f"no list of {name}")
@@ -94,14 +94,14 @@ def items(answer: dict[str, Any], name: str, most: int = MOST) -> list[Any]:
 
 
 def parts(plain: Any, number: int) -> list[Any]:
-    """A list of so many parts."""
+    """Checks that the value is a list of that length."""
     if not isinstance(plain, list) or len(plain) != number:
         raise unfit("a list of another length")
     return plain
 
 
 def texts(plain: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, ...]) -> None:
-    """Checks that fields are text, or nothing where they may be."""
+    """Checks that fields are text; optional ones may be missing."""
     for name in needed:
         text(plain.get(name))
     for name in optional:
@@ -109,24 +109,24 @@ def texts(plain: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, .
 
 
 def text(plain: Any) -> str:
-    """Text of a bounded length."""
+    """Checks that the value is text of bounded length."""
     if not isinstance(plain, str) or len(plain) > LONGEST:
         raise unfit("no text, or too long a one")
     return plain
 
 
 def maybe_text(plain: Any) -> str | None:
-    """The same, or nothing."""
+    """The same, or None."""
     return None if plain is None else text(plain)
 
 
 def count(plain: Any) -> int:
-    """A whole number that is not negative."""
+    """Checks that the value is a non-negative integer."""
     if type(plain) is not int or not 0 <= plain < 10**15:
         raise unfit("no number")
     return plain
 
 
 def maybe_count(plain: Any) -> int | None:
-    """The same, or nothing."""
+    """The same, or None."""
     return None if plain is None else count(plain)

@@ -1,4 +1,4 @@
-"""What the judge works with."""
+"""The ports the judge works with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The world as the judge may see it."""
+    """Everything outside that the judge can reach."""
 
     suites: SuiteSource
     traces: TraceArchive
@@ -38,5 +38,5 @@ class Tools:
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     workshops: EvaluationPools | None = None
-    shelf: Callable[[], Spool] = MemorySpool  # where trials are kept until their results are written
-    shards: Sequence[OpenShard] | None = None  # what was judged before is put together, and nothing read
+    shelf: Callable[[], Spool] = MemorySpool  # temporary storage for trials until results are written
+    shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder, and what of an earlier run must not stay beside it."""
+"""Writes a run's files, and removes reports of an earlier run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif")
 
 
 def leave_files(judgement: Judgement, folder: OutputFolder) -> None:
-    """Writes the run's files. Reports of an earlier run go: they would be taken for this one's."""
+    """Writes the run's files; removes reports of an earlier run, which would look like this run's."""
     for name in REPORTS:
         if name not in judgement.files:
             folder.remove(name)

@@ -1,4 +1,4 @@
-"""Traces judged by workers and in shards.
+"""Judges traces in worker processes and in shards.
 
-Entry points: `batched_evaluation`, `batch_judge`, `shards.judge_shard`, `shard_merge.merged`.
+Entry points: `batched_evaluation`, `batch_judge`, `shards.judge_shard`, `shard_merge.merge_shards`.
 """

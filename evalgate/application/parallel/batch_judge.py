@@ -1,4 +1,4 @@
-"""What a worker does: the traces of one batch judged, without knowing of any other."""
+"""What a worker does: judges the traces of one batch, independently of other batches."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
 
 
 class BatchTask(NamedTuple):
-    """One batch for one suite; whether its traces are kept for a baseline and judged by its rules too."""
+    """One batch for one suite; whether to keep its traces for a baseline and judge them by its rules too."""
 
     suite: int
     batch: Batch
     keeps: bool = False
     crosses: bool = False
-    judges: bool = True  # else it is only seen which of its files wait for others
+    judges: bool = True  # else only find the files that hold parts of traces
 
 
 class BatchJudge:
-    """Judges batches; made once for a run and then sent, or forked, to where the work is done.
+    """Judges batches; built once per run, then sent or forked to the workers.
 
-    `line_of` makes the line of a trace in a baseline. With `tells` the documents of trials are made here too;
-    a stranger's would have to be checked field by field.
+    `encode_line` encodes a trace for a baseline. With `encodes` the documents of trials are rendered here
+    too; those of an untrusted worker would have to be checked field by field.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class BatchJudge:
         ]
 
     def __call__(self, task: BatchTask) -> bytes:
-        """What was found, for `marshal`; a refusal is an answer too."""
+        """The results, for `marshal`; a refusal is an answer too."""
         if self._hidden is not None:
             hide_too(self._hidden)
         try:
@@ -91,7 +91,7 @@ class BatchJudge:
             return marshal.dumps({"refused": error.code, "problems": problems})
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001  (a bug of ours is told by the process that waits)
+        except Exception as error:  # noqa: BLE001  (the waiting process reports the bug)
             return marshal.dumps({"bug": (type(error).__name__, [_place(error)])})
         return _dumped(found)
 
@@ -127,7 +127,7 @@ class BatchJudge:
 
 
 class _Bench(NamedTuple):
-    """What judges the traces of one suite; `crossed` by the rules of the baseline, where those are others."""
+    """Judges the traces of one suite; `crossed` by the rules of the baseline, if they differ."""
 
     pricer: Pricer
     form: str | Custom
@@ -137,7 +137,7 @@ class _Bench(NamedTuple):
     def judge_one(
         self, record: TraceRecord, packer: WorkerEncoder, records: _Records, task: BatchTask
     ) -> None:
-        """Judges a record; its trial goes into a block where nothing else is to be told of it."""
+        """Judges a record; its trial joins a batch of encoded trials if nothing else is to be reported."""
         if isinstance(record, Trace):
             self.pricer.price(record)
         is_alone, own_id = self.crossed is None and not task.keeps and not task.crosses, record.scenario_id
@@ -147,7 +147,6 @@ class _Bench(NamedTuple):
         records.add(self.row(record, packer, crosses=task.crosses))
 
     def row(self, record: TraceRecord, packer: WorkerEncoder, *, crosses: bool) -> Row:
-        """The record as a row of its own."""
         own_id = record.scenario_id
         judged, again = self.judge.judged(record, packer), None
         if crosses and self.crossed is not None:
@@ -163,7 +162,7 @@ class _Bench(NamedTuple):
 
 
 class _SuiteJudge:
-    """Judges records by one suite, each under every scenario that may have it."""
+    """Judges records by one suite, each under every candidate scenario."""
 
     def __init__(
         self, suite: Suite, earlier: BaselineScenarios, *, tells: bool, is_watched: bool = False
@@ -179,7 +178,7 @@ class _SuiteJudge:
         self._worst = {}
 
     def tell(self, trace: Trace, records: _Records) -> bool:
-        """Adds the trial of a trace to a block; False where more than that is to be told of the trace."""
+        """Adds the trial of a trace to the batch of trials; False if the trace needs a separate row."""
         if self._tell is None or not self._claims.ids_decide:
             return False
         seen, scenario_id = named(self._suite, trace)
@@ -198,7 +197,7 @@ class _SuiteJudge:
         return True
 
     def judged(self, record: TraceRecord, packer: WorkerEncoder) -> Row:
-        """The record's scenario id in this suite, its damage, and its options."""
+        """The record's scenario id in this suite, its damage, and its candidate results."""
         seen, scenario_id = named(self._suite, record)
         candidates = self._claims.candidates(seen, scenario_id)
         if isinstance(seen, DamagedTrace):
@@ -238,32 +237,30 @@ class _SuiteJudge:
         return tuple(candidate), _plain_row(self._tell(trial)), course
 
     def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, before: BaselineScenario | None) -> bool:
-        """Whether it is known of no trial of the scenario in this batch that it did worse."""
+        """Whether the trial did worse than the baseline and may be the worst in this batch."""
         if not self._is_watched or before is None or not is_worse(trial, before):
             return False
         return key not in self._worst or rank(trial.status, trial.score) < self._worst[key]
 
 
 class _Records:
-    """What a batch holds, in order: blocks of trials, and records that have more to tell."""
+    """The results of a batch, in order: batches of encoded trials, and records with separate rows."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._block: TrialBatchWriter | None = None
 
     def add(self, row: Row) -> None:
-        """A record of its own."""
         self._end()
         self._rows.append(row)
 
     def tell(self, scenario: tuple[int, str | None], told: TrialRecord, trace: Trace) -> None:
-        """A trial like those before it."""
+        """Adds a trial to the current batch of trials."""
         if self._block is None:
             self._block = TrialBatchWriter()
         self._block.add(scenario, told, trace.trial, trace.started_at)
 
     def rows(self) -> list[Row]:
-        """All of it."""
         self._end()
         return self._rows
 
@@ -274,7 +271,7 @@ class _Records:
 
 
 def _plain_row(told: TrialRecord) -> Row:
-    """As `marshal` takes it."""
+    """The trial as `marshal` accepts it."""
     return told.document, plain(told.checked), *told[2:]
 
 
@@ -287,7 +284,7 @@ def _plain(location: Sequence[Any] | None) -> Row | None:
 
 
 def _place(error: BaseException) -> str:
-    """Where in our own code it went wrong; no text of the error, which may quote a stranger."""
+    """Where in EvalGate's code the error was raised; without its message, which may quote untrusted text."""
     where, place = "unknown", error.__traceback__
     while place is not None:
         name = str(place.tb_frame.f_globals.get("__name__", ""))
@@ -300,7 +297,7 @@ def _place(error: BaseException) -> str:
 def _dumped(found: dict[str, Any]) -> bytes:
     try:
         return marshal.dumps(found)
-    except ValueError:  # evidence of an own evaluator that is no plain value: as it would be printed
+    except ValueError:  # evidence of a plugin evaluator that is no plain value: kept as text
         found["checks"] = [_with_plain_evidence(row) for row in found["checks"]]
         return marshal.dumps(found)
 

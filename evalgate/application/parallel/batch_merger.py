@@ -1,4 +1,4 @@
-"""A run put together from what its batches hold, in the order in which one process would read them."""
+"""Merges the results of batches into a run, in the order one process would have read them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class BatchMerger:
-    """Takes in what batches hold, suite by suite. The result is that of `evaluate`, to the last byte.
+    """Adds the results of batches, suite by suite. The run is byte for byte that of `evaluate`.
 
-    `spool` keeps traces for a baseline that is being made; `most_bytes` is what all traces may have together.
+    `spool` keeps traces for a new baseline; `most_bytes` limits the size of all traces together.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class BatchMerger:
         crossing = self._choice.crossing
         return crossing is not None and crossing.wants(self._suites[suite])
 
-    def has(self, batch: object) -> bool:  # noqa: ARG002  see batched_evaluation.Taker
+    def has(self, batch: object) -> bool:  # noqa: ARG002  see batched_evaluation.BatchReceiver
         """Every batch is judged."""
         return True
 
     def take(self, suite: int, found: Found) -> None:
-        """Takes in one batch of a suite; no batch of an earlier suite comes after it."""
+        """Adds one batch of a suite; batches of earlier suites must not follow."""
         self._advance(suite)
         self._count(found["size"])
         unpacker = WorkerDecoder(found["checks"], found["calls"], self._shared)
@@ -88,7 +88,7 @@ class BatchMerger:
         self._warnings.take(found["warnings"], found["unpriced"])
 
     def run(self) -> Run:
-        """The run, once all batches were taken in."""
+        """The run, once all batches were added."""
         self._advance(len(self._suites))
         self._run.warnings = self._warnings.told()
         return self._run
@@ -123,6 +123,6 @@ class BatchMerger:
 
 
 def _lines(found: Found) -> Iterator[bytes | None]:
-    """The lines that a baseline keeps of the traces, None of each where none were made."""
+    """The lines of the traces for a baseline; None for each if they were not encoded."""
     lines = found["lines"]
     return repeat(None) if lines is None else iter(lines)

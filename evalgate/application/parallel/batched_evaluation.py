@@ -1,4 +1,4 @@
-"""Traces judged by workers, batch by batch."""
+"""Judges traces by workers, batch by batch."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     Found = Mapping[str, Any]
 
 LARGEST, SMALLEST = 4_000_000, 16_000
-"""Bytes of a batch: enough to be worth sending, few enough to share out evenly."""
+"""Bytes of a batch: large enough to be worth sending, small enough to spread evenly."""
 EACH = 8
-"""Batches that each worker gets at least, where there is enough to read."""
+"""The least number of batches for each worker, if there is enough to read."""
 AHEAD = 3
-"""Batches that a worker may be ahead of what was put together."""
+"""How many batches a worker may be ahead of the merge."""
 TRIES = 3
-"""Workers that one record may cost before it is given up: the first may be lost for no fault of its."""
+"""How many workers one record may cost; the first may have been lost for another reason."""
 MOST_LOST = 60
-"""Workers that a run may cost."""
+"""How many workers a run may lose."""
 NOT_OURS: Found = {"judged": False, "parts": ()}
 REFUSALS: Mapping[str, type[InvalidInput]] = {
     each.code: each for each in (InvalidInput, SettingError, RefusedPath, OverLimit)
@@ -51,7 +51,7 @@ REFUSALS: Mapping[str, type[InvalidInput]] = {
 
 
 class NumberedBatch(NamedTuple):
-    """A batch, the suite that it is judged by, and its number among the suite's."""
+    """A batch, the suite it is judged by, and its number within the suite."""
 
     suite: int
     number: int
@@ -66,7 +66,7 @@ def evaluate_in_batches(
     engine: Engine,
     spool: TraceSpool | None = None,
 ) -> Run:
-    """The run that `evaluate` would give, judged by the engine's workers, which must have begun."""
+    """The run that `evaluate` would return, judged by the engine's workers, which must be started."""
     assembly = BatchMerger(configuration, choice, progress, spool, source.most_bytes)
     plan = BatchPlan(configuration, source, choice, engine.workers)
     dispatch = BatchDispatcher(plan, engine)
@@ -76,7 +76,7 @@ def evaluate_in_batches(
 
 
 class BatchPlan:
-    """Which batches there are, for so many workers."""
+    """Splits the traces into batches for a number of workers."""
 
     def __init__(
         self, configuration: Configuration, source: BatchSource, choice: TraceChoice, workers: int
@@ -92,19 +92,19 @@ class BatchPlan:
         return self._chosen[suite][2]
 
     def batches(self) -> Iterator[NumberedBatch]:
-        """Every batch whose files can be read by themselves, or turn out to wait for others."""
+        """Every batch that can be read alone, or turns out to hold parts of traces."""
         for suite, files in enumerate(self._files):
             batches = self.source.batches(files, self.form(suite), self._batch_size)
             yield from (NumberedBatch(suite, number, batch) for number, batch in enumerate(batches))
 
     def grouped(self, suite: int, parts: list[PartOfTrace], first: int) -> Iterator[NumberedBatch]:
-        """What waited for other files, once all files of a suite were read."""
+        """Batches of grouped parts, once all files of a suite were read."""
         batches = self.source.grouped(parts, self._batch_size)
         yield from (NumberedBatch(suite, number, batch) for number, batch in enumerate(batches, first))
 
 
 class BatchReceiver(Protocol):
-    """Who takes in what batches hold, and says how much of it is wanted."""
+    """Receives the results of batches, and decides how much of them is needed."""
 
     @property
     def is_full(self) -> bool:
@@ -114,13 +114,13 @@ class BatchReceiver(Protocol):
         """Whether traces of a suite are judged by the baseline's rules as well."""
 
     def has(self, batch: NumberedBatch) -> bool:
-        """Whether the batch is to be judged at all. Asked of every batch, of one suite in order."""
+        """Whether to judge the batch at all. Called for every batch, within a suite in order."""
 
 
 class BatchDispatcher:
-    """Hands batches out and takes in what comes back, in order.
+    """Submits batches and yields their results in order.
 
-    A batch whose worker is lost is handed out again in pieces, until the record is known that does it.
+    A batch whose worker was lost is submitted again in pieces, until the record that causes it is found.
     """
 
     def __init__(self, plan: BatchPlan, engine: Engine) -> None:
@@ -129,7 +129,7 @@ class BatchDispatcher:
         self._lost = 0
 
     def found(self, taker: BatchReceiver) -> Iterator[tuple[NumberedBatch, Found]]:
-        """What each batch holds, suite by suite; what waits for other files comes last in its suite."""
+        """The results of each batch, suite by suite; grouped parts come last in their suite."""
         suite, count = 0, 0
         parts: list[PartOfTrace] = []
         for batch, found in self._in_order(self._plan.batches(), taker):
@@ -145,7 +145,7 @@ class BatchDispatcher:
     def _grouped(
         self, suite: int, parts: list[PartOfTrace], first: int, taker: BatchReceiver
     ) -> Iterator[tuple[NumberedBatch, Found]]:
-        """What waited for other files, once all files of a suite were seen."""
+        """The results for grouped parts, once all files of a suite were read."""
         for batch, found in self._in_order(self._plan.grouped(suite, parts, first), taker):
             if found["judged"]:
                 yield batch, found
@@ -181,7 +181,7 @@ class BatchDispatcher:
         yield batch, found
 
     def _again(self, task: BatchTask, tries: int) -> Iterator[Found]:
-        """A lost batch once more, piece by piece."""
+        """Judges a lost batch again, piece by piece."""
         pieces = self._plan.source.pieces(task.batch, self._plan.form(task.suite))
         is_whole = len(pieces) == 1
         for piece in pieces:
@@ -207,8 +207,8 @@ class BatchDispatcher:
 
 
 def answered(answer: bytes) -> Found:
-    """What a worker says; raises what it refused."""
-    found: dict[str, Any] = marshal.loads(answer)  # noqa: S302  (a process of our own wrote it)
+    """Decodes a worker's answer; raises its refusal."""
+    found: dict[str, Any] = marshal.loads(answer)  # noqa: S302  (a worker process of EvalGate wrote it)
     if "bug" in found:
         raise JudgeCrashed(*found["bug"])
     if "refused" in found:

@@ -1,4 +1,4 @@
-"""The lines of a shard: what batches hold as JSON, without secrets, and read back as hostile data."""
+"""Encodes batch results as JSON lines of a shard, redacted; decodes them as untrusted data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_TEXT = 1_000_000
 LARGEST = 1e30
-"""More than any sum of what traces may record, and little enough to count on with."""
+"""Larger than any sum of recorded values, and small enough to calculate with."""
 ROUNDING = 1e-9
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Text = Annotated[str, Field(max_length=MOST_TEXT)]
@@ -53,7 +53,7 @@ Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None], list[Count]]
 
 
 class UsageRow(TypedDict):
-    """Tokens of one kind of request."""
+    """Token counts of one kind of request."""
 
     model: Text
     provider: MaybeText
@@ -76,7 +76,7 @@ class PricingRow(TypedDict):
 
 
 class Warned(TypedDict):
-    """What traces warn about."""
+    """A warning about traces."""
 
     code: Text
     message: Text
@@ -96,7 +96,7 @@ Record = tuple[tuple[Ref, Whole | None, MaybeText], Judged, Judged | None]
 
 
 class FoundDoc(TypedDict):
-    """One batch of one suite."""
+    """The results of one batch of one suite."""
 
     suite: Count
     batch: Count
@@ -113,7 +113,7 @@ _FOUND = TypeAdapter(FoundDoc)
 
 
 def line_of_found(suite: int, batch: int, found: Mapping[str, Any]) -> bytes:
-    """A batch as a line of JSON. Whatever a trace said in it is free of secrets."""
+    """Encodes a batch as a line of JSON, with all text of traces redacted."""
     lines = found["lines"]
     document = {
         "suite": suite,
@@ -126,7 +126,7 @@ def line_of_found(suite: int, batch: int, found: Mapping[str, Any]) -> bytes:
 
 
 def found_of_line(line: bytes) -> FoundDoc:
-    """A batch read back; raises SettingError for what no shard holds."""
+    """Decodes a batch; raises SettingError if invalid."""
     try:
         return _FOUND.validate_json(line, strict=True)
     except ValidationError as error:
@@ -137,7 +137,7 @@ def found_of_line(line: bytes) -> FoundDoc:
 
 
 def plain(value: Any, *, is_clean: bool = False) -> Any:
-    """A value as JSON can hold it, without secrets; `is_clean` where their fields are empty already."""
+    """A value as JSON, redacted; `is_clean` if secret fields are emptied already."""
     if isinstance(value, dict):
         clean = value if is_clean else redact_value(value)
         return {_without_secrets(str(key)): plain(item, is_clean=True) for key, item in clean.items()}

@@ -1,4 +1,4 @@
-"""Shards of a run put together: all of one run, and what they hold is checked as a stranger's."""
+"""Merges the shards of a run, after checking that they belong together; their content is untrusted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TOLD = {
 
 
 def same_run(shards: Sequence[OpenShard]) -> ShardHead:
-    """The heading that the shards share; raises SettingError, ShardMissing where some are not there."""
+    """The header that the shards share; raises SettingError, or ShardMissing if some are missing."""
     first, *others = shards
     seen = {first.head.shard: first}
     for other in others:
@@ -74,7 +74,7 @@ def same_run(shards: Sequence[OpenShard]) -> ShardHead:
 def check_shards(
     shards: Sequence[OpenShard], configuration: Configuration, known: LoadedBaseline, *, keeps: bool
 ) -> None:
-    """Raises SettingError for shards of another run than this, ShardMissing where some are not there."""
+    """Raises SettingError for shards of another run, ShardMissing if some are missing."""
     head = same_run(shards)
     if head.config_hash != config_hash(configuration) or len(head.batches) != len(configuration.suites):
         raise SettingError(Problem("the shards were judged by other suites than these", None, OTHER_SUITES))
@@ -113,7 +113,7 @@ def merged(
 def _batches(
     shard: OpenShard, traces: TraceArchive, *, keeps: bool
 ) -> Iterator[tuple[tuple[int, int], OpenShard, Mapping[str, Any]]]:
-    """What a shard holds, in order, each with its place in the run."""
+    """The batches of a shard, in order, each with its position in the run."""
     share, lines = Shard(shard.head.shard, shard.head.of), shard.lines()
     for content in shard.found():
         try:

@@ -1,4 +1,4 @@
-"""One shard of a run judged: its share of the batches, left for `merge` to put together with the others."""
+"""Judges one shard of a run: its share of the batches, for `merge` to combine with the others."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 MOST_KEPT = 256 * 1024 * 1024
-"""Bytes of traces that a baseline can hold, unpacked."""
+"""How many bytes of traces a baseline can hold, unpacked."""
 
 
 class ShardSummary(NamedTuple):
-    """What a shard came to: its traces, and how many batches of how many."""
+    """Counts of a shard: its traces, its batches, and the batches of the run."""
 
     traces: int
     batches: int
@@ -49,7 +49,7 @@ class ShardSummary(NamedTuple):
 def judge_shard(
     request: JudgeRequest, tools: Tools, shard: Shard, workshops: EvaluationPools, draft: ShardDraft
 ) -> ShardSummary:
-    """Judges the shard's share and leaves it. Raises InvalidInput, as for a run that can't begin."""
+    """Judges the shard's share and writes it. Raises InvalidInput, as for a run that can't begin."""
     now = tools.clock.now()
     configuration = tools.suites.load(request.configs)
     check_traces(configuration, request, tools.traces)
@@ -79,7 +79,7 @@ def judge_shard(
 
 
 class _Share:
-    """What one shard judges, and what it learns of the others' batches on the way."""
+    """Receives what one shard judges, and records all batches of the run for the plan's fingerprint."""
 
     def __init__(self, shard: Shard, draft: ShardDraft, *, keeps: bool, crosses: bool) -> None:
         self._shard, self._draft = shard, draft
@@ -92,7 +92,7 @@ class _Share:
         self._plans: dict[int, Any] = {}
 
     def has(self, batch: NumberedBatch) -> bool:
-        """Whether the batch is this shard's; every batch of the run is asked about, a suite's in order."""
+        """Whether the batch belongs to this shard; called for every batch of the run, in order."""
         while len(self.counts) <= batch.suite:
             self.counts.append(0)
         self.counts[batch.suite] += 1
@@ -100,12 +100,12 @@ class _Share:
         plan.update(orjson.dumps(_fingerprint(batch)))
         return self._shard.has(batch.suite, batch.number)
 
-    def wants_crossed(self, suite: int) -> bool:  # noqa: ARG002  all suites share one bound
-        """Whether traces are judged by the baseline's rules as well; the run as a whole has no fewer."""
+    def wants_crossed(self, suite: int) -> bool:  # noqa: ARG002  all suites share one limit
+        """Whether to judge by the baseline's rules as well; a whole run never does so more often."""
         return self._crosses and self.traces <= MOST_TWICE
 
     def take(self, suite: int, number: int, found: Mapping[str, Any]) -> None:
-        """Leaves what a batch holds."""
+        """Writes the results of a batch."""
         self.traces += len(found["records"])
         self.batches += 1
         lines = found["lines"] or ()
@@ -114,13 +114,13 @@ class _Share:
         self._draft.add(line_of_found(suite, number, found), lines)
 
     def plan(self) -> str:
-        """The fingerprint of all there is to read."""
+        """The fingerprint of all files and batches of the run."""
         plans = [(suite, plan.hexdigest()) for suite, plan in sorted(self._plans.items())]
         return hashlib.sha256(orjson.dumps(plans)).hexdigest()
 
 
 def digest_of(earlier: BaselineRun | None) -> str | None:
-    """Which baseline a shard was judged beside."""
+    """Identifies the baseline that a shard was compared with."""
     return None if earlier is None else hashlib.sha256(earlier.fingerprint.encode()).hexdigest()
 
 

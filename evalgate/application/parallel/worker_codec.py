@@ -1,4 +1,4 @@
-"""What a worker found, as plain tuples that cost little to send: what trials share is sent once."""
+"""Encodes what a worker found as plain tuples that are cheap to send; shared parts are sent once."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     Shared = dict[bytes, AssertionResult]
 
 MOST_SHARED = 100_000
-"""Results of checks that trials share, over all batches."""
+"""How many assertion results trials may share, over all batches."""
 APART = frozenset({"trial", "trace", "assertions", "tool_calls", "golden"})
-"""Fields of a trial that are not sent as they are."""
+"""Fields of a trial that are encoded differently."""
 _SENT = tuple(name for name in TrialResult.__match_args__ if name != "together")
 FIELDS = tuple(name for name in _SENT if name not in APART)
 _of_trial = attrgetter(*FIELDS)
@@ -43,34 +43,34 @@ _ISSUES, _SCORES = map(TurnResult.__match_args__.index, ("issues", "scores"))
 
 
 class WorkerEncoder:
-    """Makes rows of what a worker found in one batch."""
+    """Encodes what a worker found in one batch."""
 
     def __init__(self) -> None:
         self.checks: list[list[Any]] = []
         self.calls: list[Row] = []
         self._checks: dict[Hashable, int] = {}
-        self._shared: dict[int, int] = {}  # by identity: who shares rows keeps them
+        self._shared: dict[int, int] = {}  # by identity: shared rows are kept, so identities stay unique
         self._calls: dict[Hashable, int] = {}
 
     def trial(self, trial: TrialResult) -> Row:
-        """One trial; which recording it judged is not told."""
+        """One trial, without the reference to its trace."""
         checks = tuple(map(self._check, trial.assertions))
         golden = None if trial.golden is None else _golden_row(trial.golden)
         return checks, self._names(trial.tool_calls), golden, *_of_trial(trial)
 
     def ref(self, ref: TraceRef) -> Row:
-        """Which recording it is."""
+        """The reference to a trace."""
         found: Row = _of_ref(ref)
         return found
 
     def course(self, course: Trajectory) -> Row:
-        """What happened in a recording."""
+        """The trajectory of a trace."""
         turns = tuple((number, turn.user, turn.agent) for number, turn in course.turns.items())
         calls = tuple(map(tuple, course.calls))
         return calls, turns, course.response, course.status, course.error, course.left_out
 
     def _check(self, found: AssertionResult) -> int:
-        """The place of its row, which ends with whether others share it."""
+        """The index of its row, whose last field is whether others share it."""
         if found.is_shared:
             number = self._shared.get(id(found))
             if number is None:
@@ -78,7 +78,7 @@ class WorkerEncoder:
             return number
         if found.evidence is not None:
             return self._add(found)
-        # 1 and 1.0 are equal and yet written differently.
+        # 1 and 1.0 are equal but written differently.
         key = (*_of_check(found), found.score.__class__, found.weight.__class__)
         number = self._checks.get(key)
         if number is None:
@@ -104,9 +104,9 @@ class WorkerEncoder:
 
 
 class WorkerDecoder:
-    """Makes of the rows of one batch what they were made of.
+    """Decodes the rows of one batch.
 
-    Trials share what is the same in them, across batches too: `known` are the results shared so far.
+    Trials share equal parts, across batches too: `known` are the results shared so far.
     """
 
     def __init__(self, checks: Sequence[Row], calls: Sequence[Row], known: Shared) -> None:
@@ -115,7 +115,7 @@ class WorkerDecoder:
         self._calls = list(map(list, calls))
 
     def record(self, row: Row, judged: Row) -> EvaluatedTrace:
-        """One record as one suite judged it."""
+        """One record as judged by one suite."""
         ref_row, recorded, started_at = row
         scenario_id, damage, options = judged
         ref = TraceRef(*ref_row)
@@ -200,7 +200,7 @@ def _issues(rows: Sequence[Row]) -> tuple[Issue, ...]:
 
 
 def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[str, Any]:
-    """What is found of a record that nobody can judge and live."""
+    """The result for a record whose judging kills every worker."""
     packer = WorkerEncoder()
     source = TraceLocation(file.path, line=line)
     ref = TraceRef(None, source.path, source.format, None, line)
@@ -221,7 +221,7 @@ def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[
 
 
 def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What pieces of a batch hold, as if it had been judged whole."""
+    """Merges the results of pieces of a batch, as if it had been judged whole."""
     whole: dict[str, Any] = {
         **{name: [] for name in ("records", "checks", "calls", "warnings", "parts", "lines")},
         "unpriced": {},
@@ -247,7 +247,7 @@ def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _moved(record: Row, checks: int, calls: int) -> Row:
-    """A record whose rows stand so many places further on."""
+    """A record with its row indexes shifted by these amounts."""
     if is_block(record) or (not checks and not calls):
         return record
     row, judged, again = record
@@ -266,7 +266,7 @@ def _judged_moved(judged: Row, checks: int, calls: int) -> Row:
 
 
 def is_told(trial: Row) -> bool:
-    """Whether a trial's row has its document, and not what that is made of."""
+    """Whether a trial's row holds its encoded document, rather than its fields."""
     return isinstance(trial[0], bytes)
 
 

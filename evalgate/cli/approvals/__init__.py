@@ -1,1 +1,1 @@
-"""The verbs about approvals: `approve`, `approvals`."""
+"""The verbs for approvals: `approve`, `approvals`."""

@@ -1,4 +1,4 @@
-"""`evalgate approve`."""
+"""The verb `approve`: adds an approval of a known failure to the file or the store."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ EXAMPLES = """examples:
 """
 RESULTS = ".evalgate/results.json"
 NAMES = ("GITHUB_ACTOR", "USER", "LOGNAME", "USERNAME")
-"""Variables that say who sits there."""
+"""Environment variables with the name of the user."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="the id of a scenario that fails, or all for whatever fails")
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Looks up what fails, adds the approval to the file or the store, and says what it lets pass."""
+    """Looks up what fails, adds the approval to the file or the store, and prints it."""
     from evalgate.application.approvals.approve_change import approvals_for
     from evalgate.bootstrap import approval_storage, sources
 
@@ -99,7 +99,7 @@ def _day(text: str, shell: Shell) -> date:
 
 
 def _limit(text: str | None) -> float | None:
-    """The least score; 0 where there is to be no limit."""
+    """Parses the lowest approved score; 0 for `none`, None without the flag. Raises SettingError."""
     import re
 
     from evalgate.errors import SettingError

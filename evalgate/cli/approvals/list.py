@@ -1,4 +1,4 @@
-"""`evalgate approvals`."""
+"""The verb `approvals`: lists approvals with their status, or withdraws one from the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESULTS = ".evalgate/results.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("--all", action="store_true", help="those that are over as well")
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Lists approvals, each with what becomes of it."""
+    """Lists approvals with their status, or withdraws one."""
     from evalgate.bootstrap import approval_storage
     from evalgate.bootstrap.store_choice import named_store
 

@@ -1,4 +1,4 @@
-"""`evalgate goldens`: one action a module."""
+"""The verb `goldens`: one module per action."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The actions of the verb."""
+    """Adds the actions of the verb."""
     from evalgate.cli.store.store_flags import add_action
 
     parser.epilog = EXAMPLES
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Does what was asked."""
+    """Runs the chosen action."""
     code: int = _module(arguments.action).run(arguments, shell)
     return code
 

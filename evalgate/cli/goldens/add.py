@@ -1,4 +1,4 @@
-"""`evalgate goldens add`."""
+"""The action `goldens add`: stores new goldens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.goldens.golden_flags import add_fields
     from evalgate.cli.store.store_flags import add_store
     from evalgate.cli.traces.format_flags import add_format
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Stores them, and says which."""
+    """Stores the goldens and prints their ids."""
     from evalgate.application.goldens.golden_entries import doubts_of
     from evalgate.application.goldens.stored_goldens import add_goldens
     from evalgate.cli.store.store_flags import opened
@@ -77,7 +77,7 @@ def _goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golden]:
 
 
 def _from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
-    """The golden that a recording makes; raises SettingError where it is not clear which recording."""
+    """Makes a golden from a trace; raises SettingError if it is unclear which trace is meant."""
     from evalgate.application.goldens.golden_from_trace import golden_from_trace
     from evalgate.bootstrap import sources
     from evalgate.cli.shell import place_of

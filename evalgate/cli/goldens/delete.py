@@ -1,4 +1,4 @@
-"""`evalgate goldens delete`."""
+"""The action `goldens delete`: deletes goldens and their evaluations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.store.store_flags import add_store
 
     parser.add_argument("ids", nargs="+", metavar="ID", help="goldens' ids")
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Deletes them, none where one is not there, and says what went with each."""
+    """Deletes the goldens and prints what was deleted with each; if one is unknown, deletes none."""
     from evalgate.application.goldens.stored_goldens import unknown_golden
     from evalgate.cli.store.store_flags import opened
     from evalgate.errors import SettingError

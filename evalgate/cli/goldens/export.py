@@ -1,4 +1,4 @@
-"""`evalgate goldens export`."""
+"""The action `goldens export`: writes goldens as JSON lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STDOUT = "-"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.goldens.list import add_filter
     from evalgate.cli.store.store_flags import add_store
 
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Writes a line a golden, in the order of their ids."""
+    """Writes one line per golden, ordered by id."""
     from evalgate.bootstrap import shell_verbs
     from evalgate.cli.goldens.list import filter_of
     from evalgate.cli.store.store_flags import opened

@@ -1,4 +1,4 @@
-"""The flags that say what a golden is, for `goldens add` and `goldens update`."""
+"""The flags for the fields of a golden, shared by `goldens add` and `goldens update`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class _Field(NamedTuple):
-    """One flag, the field of a golden that it fills, and what it is."""
+    """One flag, the field of a golden that it sets, and its help text."""
 
     flag: str
     field: str
@@ -39,7 +39,7 @@ FIELDS = (
 
 
 def add_fields(parser: argparse.ArgumentParser) -> None:
-    """A flag for each field; lists are said by repeating their flag."""
+    """Adds a flag for each field; a flag of a list field may be repeated."""
     group = parser.add_argument_group("fields", "a flag marked + may be repeated")
     for each in FIELDS:
         words = f"{each.meaning} +" if each.is_list else each.meaning
@@ -48,7 +48,7 @@ def add_fields(parser: argparse.ArgumentParser) -> None:
 
 
 def said_fields(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields that flags were given for."""
+    """The fields whose flags were given."""
     return dict(_said(arguments))
 
 
@@ -60,5 +60,5 @@ def _said(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
 
 
 def whole_text(text: str) -> str:
-    """What a shell handed over, bytes that are no UTF-8 replaced."""
+    """The text of an argument with bytes that are not UTF-8 replaced."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""`evalgate goldens import`."""
+"""The action `goldens import`: stores goldens from files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Takes in what the files hold, all or nothing; a golden that is stored already is updated."""
+    """Stores all goldens of the files, or none on an error; goldens already stored are updated."""
     from evalgate.application.goldens.golden_entries import doubts_of
     from evalgate.application.goldens.stored_goldens import keep_goldens
     from evalgate.bootstrap.golden_files import golden_files

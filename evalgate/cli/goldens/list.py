@@ -1,4 +1,4 @@
-"""`evalgate goldens list`."""
+"""The action `goldens list`: prints the stored goldens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.store.store_flags import add_page, add_store
 
     add_filter(parser)
@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Prints them in the order of their ids."""
+    """Prints the goldens ordered by id."""
     from evalgate.cli.store.store_flags import opened, page_of, say_json, tell_rest
     from evalgate.reporting.dataset.golden_document import golden_document
     from evalgate.reporting.terminal.golden_tables import golden_table
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def add_filter(parser: argparse.ArgumentParser) -> None:
-    """Which goldens: those of which all that is said is true."""
+    """Adds the flags that select goldens; a golden must match all that are given."""
     add = parser.add_argument
     add("--intent", metavar="WORD", help="only those with this intent")
     add("--stance", metavar="WORD", help="only those with this primary stance")
@@ -47,7 +47,7 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
 
 
 def filter_of(arguments: argparse.Namespace) -> GoldenFilter:
-    """What the flags say."""
+    """The filter that the flags describe."""
     from evalgate.ports.store import GoldenFilter
 
     return GoldenFilter(arguments.intent, arguments.stance, arguments.creator, arguments.tag)

@@ -1,4 +1,4 @@
-"""`evalgate goldens show`."""
+"""The action `goldens show`: prints a golden and its last evaluations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAST = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.store.store_flags import add_store
 
     parser.add_argument("id", metavar="ID", help="the golden's id")

@@ -1,4 +1,4 @@
-"""`evalgate goldens suite`."""
+"""The action `goldens suite`: adds, changes, lists, shows and deletes regression suites."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The steps of the action."""
+    """Adds the steps of the action."""
     from evalgate.cli.store.store_flags import add_action, add_page, add_store
 
     parser.epilog = EXAMPLES
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Does the step."""
+    """Runs the chosen step."""
     steps = {"add": _add, "update": _update, "list": _list, "show": _show, "delete": _delete}
     steps[arguments.step](arguments, shell)
     return 0
@@ -81,7 +81,7 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
 
 
 def _said(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields that flags were given for."""
+    """The fields whose flags were given."""
     from evalgate.application.goldens.regression_suites import checked_fields
 
     said = {

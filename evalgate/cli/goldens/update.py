@@ -1,4 +1,4 @@
-"""`evalgate goldens update`."""
+"""The action `goldens update`: changes fields of a golden."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the action."""
+    """Adds the options of the action."""
     from evalgate.cli.goldens.golden_flags import add_fields
     from evalgate.cli.store.store_flags import add_store
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Replaces the fields that were said, lists as a whole."""
+    """Replaces the given fields; a list is replaced as a whole."""
     from evalgate.application.goldens.golden_entries import doubts_of, golden_with
     from evalgate.application.goldens.stored_goldens import stored_golden, without_secrets
     from evalgate.cli.goldens.golden_flags import said_fields

@@ -1,4 +1,4 @@
-"""The verbs that judge or look at finished runs.
+"""The verbs that judge traces or read finished runs.
 
 `run`, `merge`, `validate`, `baseline`, `compare`, `backtest`, `explain`.
 """

@@ -1,4 +1,4 @@
-"""`evalgate backtest`."""
+"""The verb `backtest`: judges past runs by today's rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.shell import add_limits, add_plugins, words
     from evalgate.cli.store.store_flags import add_store
 
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Judges every run anew and tells which would have been blocked; 0 whatever comes out."""
+    """Judges every past run again and prints which would have been blocked; always returns 0."""
     import orjson
 
     from evalgate.application.judge.backtest import backtest

@@ -1,4 +1,4 @@
-"""`evalgate baseline`."""
+"""The verb `baseline`: makes or shows a baseline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The two actions of the verb."""
+    """Adds the two actions of the verb."""
     from evalgate.cli.shell import add_limits
 
     parser.epilog = EXAMPLES

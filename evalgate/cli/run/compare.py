@@ -1,4 +1,4 @@
-"""`evalgate compare`."""
+"""The verb `compare`: compares two finished runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.shell import add_limits, words
 
     parser.epilog = EXAMPLES
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Compares and prints; the exit code is the decision's only where one is asked for."""
+    """Compares and prints; returns the exit code of the decision with `--fail-on`, else 0."""
     from evalgate.application.judge.compare_finished import compare_finished
     from evalgate.bootstrap import sources
     from evalgate.reporting.results.results_json import dump

@@ -1,4 +1,4 @@
-"""`evalgate explain`."""
+"""The verb `explain`: shows why a scenario has its verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = ".evalgate/results.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.shell import add_limits
 
     parser.epilog = EXAMPLES
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Looks the scenario up and tells why its verdict is what it is; always 0 where there is one."""
+    """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
     from evalgate.application.judge.explain import ExplainRequest, explain
     from evalgate.bootstrap import sources
     from evalgate.reporting.terminal.explanation import explained_removal, explanation

@@ -1,4 +1,4 @@
-"""`evalgate merge`."""
+"""The verb `merge`: merges the shards of one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb: what decides a run, as `run` has it."""
+    """Adds the options of the verb; those that decide a run are the same as in `run`."""
     from evalgate.cli.run.run import add_decision, add_outputs
     from evalgate.cli.shell import add_limits, add_plugins
 
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Puts shards together, writes the files of one run, prints the table."""
+    """Merges the shards, writes the files of one run, prints the table."""
     from evalgate.bootstrap import evaluation_pools
     from evalgate.cli.run.run import finish, tools_of
     from evalgate.records import replace

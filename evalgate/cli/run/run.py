@@ -1,4 +1,4 @@
-"""`evalgate run`."""
+"""The verb `run`: judges traces, compares with a baseline, writes the reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTPUT_DIR = ".evalgate"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.run.worker_flags import add_workers
     from evalgate.cli.shell import add_limits, add_plugins
 
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def add_decision(parser: argparse.ArgumentParser) -> None:
-    """The options that decide what becomes of what was judged."""
+    """Adds the options that decide the outcome of a run."""
     from evalgate.cli.shell import words
 
     add = parser.add_argument
@@ -67,7 +67,7 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """The options that say what is left behind, and what is printed."""
+    """Adds the options for written files and printed output."""
     add = parser.add_argument
     add(
         "--output-dir",
@@ -91,7 +91,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Judges, writes the files, prints the table."""
+    """Judges the traces or one shard of them, writes the files, prints the table."""
     from evalgate.cli.run.worker_flags import run_shard, wanted
 
     tools = tools_of(arguments, shell, wanted(arguments))
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: ParallelOptions | None = None) -> Tools:
-    """What the judge works with, as the flags have it."""
+    """Builds what the judge works with from the flags."""
     from evalgate.bootstrap import shell_verbs
     from evalgate.bootstrap.store_choice import goldens_of_shell
     from evalgate.settings.limits import limits_from
@@ -119,7 +119,7 @@ def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: ParallelOption
 
 
 def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
-    """Judges with these tools, and leaves, tells and remembers what comes of it."""
+    """Judges with these tools, then writes, prints and stores the result."""
     from evalgate.application.judge.judge import judge
     from evalgate.application.messages.write_outputs import leave_files
     from evalgate.bootstrap.run_recording import memory_of_shell
@@ -135,7 +135,7 @@ def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
 
 
 def _keep(judgement: Judgement, memory: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
-    """What becomes of it in the store is said, and changes nothing else."""
+    """Saves the run in the store and notes the outcome, which does not change the exit code."""
     said = memory.save(judgement)
     if said and not is_quiet:
         shell.note(said)
@@ -144,7 +144,7 @@ def _keep(judgement: Judgement, memory: RunRecorder, shell: Shell, *, is_quiet: 
 
 
 def over_limit(arguments: argparse.Namespace, shell: Shell, refusal: OverLimit) -> int:
-    """A run that passed the limits of its process leaves results that say so, like any that can't be."""
+    """Writes results with verdict `invalid` for a run that exceeded the limits of its process."""
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.limited_process import left_invalid
 
@@ -181,7 +181,7 @@ def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
 
 
 def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
-    """The result on stdout, everything about it on stderr."""
+    """Prints the result to stdout, and problems, warnings and written files to stderr."""
     from evalgate.models.run.chunks import whole
     from evalgate.reporting.terminal.run_table import render_table
 

@@ -1,4 +1,4 @@
-"""`evalgate validate`."""
+"""The verb `validate`: checks suites without reading traces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.shell import add_limits, add_plugins
     from evalgate.cli.store.store_flags import add_store
 
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Loads everything and tells all mistakes at once, as file:line:column."""
+    """Loads everything and reports all mistakes at once, each as file:line:column."""
     from evalgate.application.comparison.policies import policies_of
     from evalgate.application.comparison.quarantine import check_quarantine
     from evalgate.bootstrap import shell_verbs, sources

@@ -1,4 +1,4 @@
-"""The flags that say who judges: this process, several, other machines, or only a share of it all."""
+"""The flags for parallel judging: several processes, a Dask cluster, or one shard of the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIGITS = 4
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """The flags."""
+    """Adds the flags."""
     add = parser.add_argument
     add(
         "--jobs",
@@ -43,7 +43,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def wanted(arguments: argparse.Namespace) -> ParallelOptions:
-    """What the flags ask for. Limits hold for one process: with them there is one."""
+    """Parses the flags. Limits on cpu and memory apply to a process: with them one process judges."""
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.errors import SettingError
 
@@ -61,7 +61,7 @@ def wanted(arguments: argparse.Namespace) -> ParallelOptions:
 
 
 def jobs(text: str) -> int | None:
-    """How many processes a flag asks for, None where it leaves that open."""
+    """Parses a number of processes; None for `auto`."""
     if text == "auto":
         return None
     if not _is_number(text) or not 0 < int(text) <= MOST_JOBS:
@@ -70,7 +70,7 @@ def jobs(text: str) -> int | None:
 
 
 def shard(text: str) -> Shard:
-    """A share such as 2/5."""
+    """Parses a shard such as 2/5."""
     from evalgate.models.shards.shard import MOST_SHARDS, Shard
 
     number, _, of = text.partition("/")
@@ -84,7 +84,7 @@ def _is_number(text: str) -> bool:
 
 
 def run_shard(arguments: argparse.Namespace, shell: Shell, request: JudgeRequest, tools: Tools) -> int:
-    """Judges one share, and leaves it in the output folder."""
+    """Judges one shard and writes it to the output folder."""
     from evalgate.application.parallel.shards import judge_shard
     from evalgate.bootstrap import evaluation_pools
 

@@ -1,1 +1,1 @@
-"""The verbs over the store: `history`, `feedback`, `export`, `import`."""
+"""The verbs for the store: `history`, `feedback`, `export`, `import`."""

@@ -1,4 +1,4 @@
-"""`evalgate export`."""
+"""The verb `export`: writes evaluations of the store to a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDER = ".evalgate/"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.store.store_flags import add_period, add_store
 
     parser.epilog = EXAMPLES
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Writes one file, or to stdout."""
+    """Writes the evaluations to one file or to stdout."""
     from evalgate.application.goldens.evaluation_export import gather
     from evalgate.bootstrap import export_files
     from evalgate.cli.store.store_flags import opened, period_of
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _parts(form: str, gathered: Gathered, asked: MetricsRequest) -> Iterable[bytes]:
-    """What is written, piece by piece."""
+    """Renders the export in parts."""
     if form == "jsonl":
         from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
 

@@ -1,4 +1,4 @@
-"""`evalgate feedback`."""
+"""The verb `feedback`: stores and lists people's feedback on conversations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The two actions of the verb."""
+    """Adds the two actions of the verb."""
     from evalgate.cli.store.store_flags import add_action, add_page, add_store
 
     parser.epilog = EXAMPLES
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Stores feedback, or lists it."""
+    """Stores feedback or lists it."""
     return _add(arguments, shell) if arguments.action == "add" else _list(arguments, shell)
 
 
@@ -97,7 +97,7 @@ def _usual(rating: int) -> Sentiment:
 
 
 def _bound(arguments: argparse.Namespace) -> None:
-    """Raises SettingError for what is empty, or longer than a person writes."""
+    """Raises SettingError for texts that are empty or too long, and for too many issues."""
     from evalgate.errors import SettingError
 
     if len(arguments.comment) > MAX_COMMENT:

@@ -1,4 +1,4 @@
-"""`evalgate history`."""
+"""The verb `history`: shows stored runs and how stable each scenario is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 1_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Looks it up and prints it; trends are drawn on a terminal only."""
+    """Reads the history and prints it; trend lines are drawn on a terminal only."""
     from evalgate.application.history.history import HistoryRequest, look
     from evalgate.cli.store.store_flags import opened, say_json
     from evalgate.errors import SettingError

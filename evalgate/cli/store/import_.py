@@ -1,4 +1,4 @@
-"""`evalgate import`."""
+"""The verb `import`: stores exported evaluations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_TOLD = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Stores what the store does not know yet; what can't be taken in is told, and then exits 2."""
+    """Stores evaluations that are new; reports those that can't be imported, and then returns 2."""
     from evalgate.application.goldens.evaluation_export import take_in
     from evalgate.bootstrap import export_files
     from evalgate.cli.store.store_flags import opened

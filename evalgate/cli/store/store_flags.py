@@ -1,4 +1,4 @@
-"""What the verbs over the store have in common: which store, which part of a list, which moment."""
+"""Flags shared by verbs that use the store: the store's URL, paging, a period."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_LISTED = 50
 
 
 def add_action(actions: Any, name: str, purpose: str) -> argparse.ArgumentParser:
-    """One action of a verb that has several."""
+    """Adds one action to a verb that has several."""
     from argparse import RawDescriptionHelpFormatter
 
     description = f"{purpose[0].upper()}{purpose[1:]}."
@@ -27,7 +27,7 @@ def add_action(actions: Any, name: str, purpose: str) -> argparse.ArgumentParser
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
-    """Which store."""
+    """Adds `--store-url`."""
     parser.add_argument(
         "--store-url",
         metavar="URL",
@@ -37,7 +37,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:
-    """Which part of a list, and how it is printed."""
+    """Adds the flags for paging a list and for printing it as JSON."""
     most = f"at most N of them, from 1 to {MOST_LISTED:,} (default {DEFAULT_LISTED})"
     parser.add_argument("--limit", dest="most", type=int, metavar="N", default=DEFAULT_LISTED, help=most)
     parser.add_argument("--offset", type=int, metavar="N", default=0, help="leave out the first N")
@@ -45,7 +45,7 @@ def add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def page_of(arguments: argparse.Namespace) -> Page:
-    """The part that was asked for; raises SettingError."""
+    """Parses the requested page; raises SettingError."""
     from evalgate.errors import SettingError
     from evalgate.ports.store import Page
 
@@ -57,7 +57,7 @@ def page_of(arguments: argparse.Namespace) -> Page:
 
 
 def tell_rest(shell: Shell, shown: int, page: Page, noun: str) -> None:
-    """Says that a list may go on, or that there is nothing."""
+    """Notes that a list may go on, or that it is empty."""
     if not shown:
         shell.note(f"no {noun}" if not page.offset else f"no more {noun}")
     elif shown == page.limit:
@@ -65,14 +65,14 @@ def tell_rest(shell: Shell, shown: int, page: Page, noun: str) -> None:
 
 
 def add_period(parser: argparse.ArgumentParser) -> None:
-    """Which time."""
+    """Adds the flags for a period."""
     add = parser.add_argument
     add("--since", metavar="TIME", help="from this day or moment on, as 2026-01-31 or 2026-01-31T09:00:00Z")
     add("--until", metavar="TIME", help="before this moment, or up to the end of this day")
 
 
 def period_of(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
-    """From when, and before when; raises SettingError."""
+    """Parses the period: its start, and its end (exclusive); raises SettingError."""
     from datetime import timedelta
 
     from evalgate.errors import SettingError
@@ -86,7 +86,7 @@ def period_of(arguments: argparse.Namespace) -> tuple[datetime | None, datetime 
 
 
 def _moment(text: str | None, flag: str) -> datetime | None:
-    """A day or a moment, UTC where it names no zone."""
+    """Parses a day or a time, UTC if it has no zone."""
     from datetime import UTC, datetime
 
     from evalgate.errors import Problem, SettingError
@@ -102,7 +102,7 @@ def _moment(text: str | None, flag: str) -> datetime | None:
 
 
 def say_json(shell: Shell, document: Any) -> None:
-    """A document on stdout, every character to be seen."""
+    """Prints a JSON document to stdout with invisible characters escaped."""
     import orjson
 
     from evalgate.cli.shell import visible_json
@@ -111,9 +111,9 @@ def say_json(shell: Shell, document: Any) -> None:
 
 
 def opened(arguments: argparse.Namespace, shell: Shell, *, create: bool = False) -> Store:
-    """The store that a flag, the environment or the project names, else the one where a shell keeps it.
+    """Opens the store that the flag, the environment or the project names, else the default file.
 
-    Not `create`: it must be there.
+    Without `create` it must exist.
     """
     from evalgate.bootstrap.store_choice import shell_store
 

@@ -1,1 +1,1 @@
-"""The verbs about traces and schemas: `query`, `convert`, `fingerprint`, `schema`."""
+"""The verbs for traces and schemas: `query`, `convert`, `fingerprint`, `schema`."""

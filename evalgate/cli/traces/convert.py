@@ -1,4 +1,4 @@
-"""`evalgate convert`."""
+"""The verb `convert`: writes traces of any format as native or OpenTelemetry traces."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ STDOUT = "-"
 
 
 class _Lines:
-    """Lines of result on stdout."""
+    """Writes lines to stdout."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
     def write(self, line: bytes) -> None:
-        """One line, safe on a terminal."""
+        """Prints one line, made safe for a terminal."""
         from evalgate.cli.shell import visible_json
 
         self._shell.say(visible_json(line.decode().rstrip("\n")))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.traces.format_flags import add_format
 
     parser.epilog = EXAMPLES
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Writes one line a trace; what can't be read is told, and the others are written."""
+    """Writes one line per trace and reports traces that can't be read; returns 2 if there are any."""
     from evalgate.bootstrap import shell_verbs, sources
     from evalgate.cli.shell import place_of
     from evalgate.cli.traces.format_flags import chosen_format

@@ -1,4 +1,4 @@
-"""`evalgate fingerprint`."""
+"""The verb `fingerprint`: prints a digest of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the verb."""
+    """Adds the arguments of the verb."""
     parser.epilog = EXAMPLES
     parser.add_argument(
         "globs", nargs="+", metavar="GLOB", help="files, folders or globs, as `freshness.watch` has them"

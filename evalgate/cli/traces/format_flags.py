@@ -1,4 +1,4 @@
-"""The flags that say how traces are written, for verbs that read traces without judging them."""
+"""The flags for the format of traces, for verbs that read traces without judging them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ AUTO, CUSTOM = "auto", "custom"
 
 
 class FormatChoice(NamedTuple):
-    """How traces are read; `suite` is the one of `--config`."""
+    """The format to read traces in; `suite` is the one of `--config`."""
 
     form: str | Custom
     suite: Suite | None = None
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
-    """`--format`, and the suite that describes a format of its own."""
+    """Adds `--format`, and `--config` for a suite that describes a custom format."""
     from evalgate.cli.shell import add_limits, add_plugins
 
     parser.add_argument(
@@ -38,7 +38,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_format(arguments: argparse.Namespace, shell: Shell) -> FormatChoice:
-    """What the flags say; raises SettingError where a suite is missing, or is one too many."""
+    """The format that the flags select; raises SettingError if a suite is missing or there are several."""
     from evalgate.errors import SettingError
 
     if arguments.config is None:

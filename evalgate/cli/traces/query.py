@@ -1,4 +1,4 @@
-"""`evalgate query`."""
+"""The verb `query`: evaluates a JMESPath expression on traces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.traces.format_flags import add_format
 
     parser.usage = (
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Prints what is found as JSON: indented for one trace, a line each for several."""
+    """Prints the values as JSON: indented for one trace, one line per trace for several."""
     from evalgate.bootstrap import sources
     from evalgate.cli.shell import place_of
     from evalgate.cli.traces.format_flags import chosen_format
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 
 def _pricer(chosen: FormatChoice) -> Pricer:
-    """A suite's own prices count here as in a run of it."""
+    """A pricer that uses the suite's prices, if there is a suite, as a run does."""
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.bootstrap import shell_verbs, sources
 
@@ -85,7 +85,7 @@ def _pricer(chosen: FormatChoice) -> Pricer:
 
 
 def _order(given: list[str]) -> str | None:
-    """What to say where the trace seems to stand before the expression."""
+    """A hint if the trace seems to come before the expression."""
     is_file = [word.endswith(TRACE_ENDINGS) for word in given]
     return "the expression comes first, then the trace" if is_file == [True, False] else None
 

@@ -1,4 +1,4 @@
-"""`evalgate schema`."""
+"""The verb `schema`: prints the JSON Schema of a document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of the verb."""
+    """Adds the options of the verb."""
     from evalgate.cli.shell import add_plugins
 
     parser.epilog = EXAMPLES

@@ -1,4 +1,4 @@
-"""One compiled assertion: what it weighs, where it stands, and its check, which no trace can crash."""
+"""One compiled assertion: its weight, its place in the suite, and its check, which no trace can crash."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     _Said = tuple[str, int, float | None, type]
 
 MOST_KEPT = 20
-"""Rows of one outcome that an assertion keeps, as other traces may have the same."""
+"""Result rows per outcome that an assertion caches, since other traces may get the same row."""
 
 
 class _Kept:
-    """Rows that an assertion had: most checks find the very same again and again.
+    """Cache of an assertion's result rows: most checks return the same finding for many traces.
 
-    `rows` are the first of each outcome; `row` is the last that was found again, for `finding`.
+    `rows` holds the first rows of each outcome; `row` is the row last reused, and `finding` its finding.
     """
 
     __slots__ = ("finding", "row", "rows")
@@ -38,10 +38,10 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A check ready to run. `on_missing_skip` leaves a trial's mean alone where evidence is lacking.
+    """A check ready to run. With `on_missing_skip`, lacking evidence does not count in the trial's mean.
 
-    `written` is what the suite says, with the scheduling tool of its scenario and variant written in;
-    `dimension` is the one of a golden that it judges.
+    `written` is the entry of the suite, with the scheduling tool of its scenario and variant filled in;
+    `dimension` is the dimension of a golden that it judges.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Assertion:
     kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
 
     def find(self, trace: Trace) -> Finding:
-        """The bare finding; a crash of the check is an `error`, so that the other checks still report."""
+        """Returns the finding; a crash of the check is an `error`, so that the other checks still report."""
         try:
             return self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
             return _crashed(error)
 
     def assess(self, trace: Trace) -> AssertionResult:
-        """The finding as a row of the results."""
+        """Returns the finding as a row of the results."""
         try:
             found = self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
@@ -76,7 +76,7 @@ class Assertion:
         rows = kept.rows.get(outcome)
         if rows is None:
             rows = kept.rows[outcome] = {}
-        # Rows keep their evidence, so no other can have its identity; 1 and 1.0 are written differently.
+        # Cached rows keep their evidence alive, so its id stays unique; 1 and 1.0 differ in the JSON output.
         said = reason, id(evidence), score, score.__class__
         row = rows.get(said)
         if row is not None:
@@ -91,7 +91,7 @@ class Assertion:
     def _row(
         self, outcome: Outcome, reason: str, evidence: dict[str, Any] | None, score: float | None
     ) -> AssertionResult:
-        if not reason.isprintable():  # a tool's name, say, with line breaks in it
+        if not reason.isprintable():  # for example a tool's name with line breaks
             reason = " ".join(reason.split())
         if score is None:
             score = 1.0 if outcome == "passed" else 0.0

@@ -1,4 +1,4 @@
-"""What every evaluator is: frozen settings that compile into a function from a trace to a finding."""
+"""Base classes of evaluators: frozen settings that compile into a function from a trace to a finding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """What a check found on one trace. `score` None means 1 where it passed and 0 elsewhere."""
+    """The result of a check on one trace. `score` None means 1 if it passed and 0 otherwise."""
 
     outcome: Outcome
     reason: str
@@ -27,11 +27,11 @@ Check = Callable[["Trace"], Finding]
 
 
 class EvaluatorSettings(Closed):
-    """What every assertion may carry. Unknown fields, loose types and non-finite numbers are refused.
+    """Settings of every assertion. Unknown fields, wrong types and non-finite numbers are rejected.
 
-    `weight` is its share of the trial's score (>= 0), `required` makes its failure a hard fail,
-    `on_missing` says whether lacking evidence counts against the trial or is left out, `negate` swaps passed
-    and failed and nothing else. `dimension` is the one of a golden that the assertion judges.
+    `weight` (>= 0) is its weight in the trial's score, `required` makes its failure a hard fail,
+    `on_missing` decides whether lacking evidence fails or is skipped, `negate` swaps passed and failed and
+    no other outcome. `dimension` is the dimension of a golden that the assertion judges.
     """
 
     type: str
@@ -44,17 +44,17 @@ class EvaluatorSettings(Closed):
 
 
 class Evaluator(EvaluatorSettings):
-    """Settings of one kind of check.
+    """Settings of one evaluator type.
 
-    `version` is a whole number from 1; it rises when the same trace could be judged otherwise.
+    `version` is a whole number from 1; increase it when the same trace could get another finding.
     """
 
     version: ClassVar[int] = 1
 
     @abstractmethod
     def compile(self) -> Check:
-        """The check itself; raises FieldProblemError where a field can't be meant."""
+        """Returns the check; raises FieldProblemError if a field is invalid."""
 
     @abstractmethod
     def label(self) -> str:
-        """A short name for reports, where the suite gives none."""
+        """Returns a short name for reports, used if the suite gives none."""

@@ -1,4 +1,4 @@
-"""What an expression finds in a trace; the fields that most checks look at without making a view."""
+"""Reads what a query finds in a trace; common fields are read directly, without building the view."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 Look = Callable[["Trace"], Any]
 
 _PLAIN = frozenset({"usage", "cost", "latency"})
-"""Sections that a trace has as they are."""
+"""Sections of the view that are attributes of the trace, unchanged."""
 
 
 def looking(query: Query) -> Look:
-    """From a trace to what the query finds in it; raises QueryFailedError."""
+    """Builds a function that returns what the query finds in a trace; it raises QueryFailedError."""
     if len(query.path) == 2:  # noqa: PLR2004  (a section and its field)
         look = _at_field(*query.path)
         if look is not None:
@@ -30,7 +30,7 @@ def looking(query: Query) -> Look:
 
 
 def answer_of(trace: Trace) -> str | None:
-    """The final answer."""
+    """Returns the final answer."""
     return trace.response["content"]
 
 

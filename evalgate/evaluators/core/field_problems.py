@@ -1,4 +1,4 @@
-"""Mistakes in what a suite says, by path, in our own words: what a person must change."""
+"""Problems in a suite, each with its path: pydantic errors rewritten as what a person must change."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 MOST_TOLD = 100
-"""Mistakes of one kind that are told one by one: a person mends those before reading on."""
+"""Problems that are listed one by one: a person fixes those before reading on."""
 
 
 class FieldProblem(NamedTuple):
-    """One mistake; `path` leads from the parsed value to the place, through keys and indexes."""
+    """One problem; `path` leads to it from the parsed value, through keys and indexes."""
 
     path: Path
     message: str
@@ -29,7 +29,7 @@ class FieldProblem(NamedTuple):
 
 
 class FieldProblemError(ValueError):
-    """Raised while settings are compiled, for a mistake in one field."""
+    """One field is invalid; raised while settings are compiled."""
 
     def __init__(self, field: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class FieldProblemError(ValueError):
 
 
 def suggest(word: object, known: Iterable[str]) -> str | None:
-    """'did you mean x?' for a misspelt word; else what is known, where that list is short."""
+    """Returns 'did you mean x?' for a misspelt word; else the known words if they are few."""
     import difflib
 
     names = sorted(known)
@@ -48,7 +48,7 @@ def suggest(word: object, known: Iterable[str]) -> str | None:
 
 
 def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[FieldProblem]:
-    """A validation error of one of our models, told in our words."""
+    """Translates a validation error of one of EvalGate's models."""
     model = full_model(model)
     details = error.errors(include_url=False)
     told = [_translate(detail, model) for detail in details[:MOST_TOLD]]
@@ -82,13 +82,13 @@ def _last_name(path: Path) -> str:
 
 
 def _meant(value: object, context: Mapping[str, object]) -> str | None:
-    """The allowed word that a misspelt one is near to."""
+    """Suggests the allowed word that a misspelt one is close to."""
     close = suggest(value, re.findall("'([^']+)'", str(context.get("expected", ""))))
     return close if close and close.startswith("did you mean") else None
 
 
 def _is_union_tag(step: str | int) -> bool:
-    """Pydantic puts the names of a union's members into the path; they are no part of the file."""
+    """Returns whether the step is the name of a union's member: pydantic adds those to the path."""
     return isinstance(step, str) and (step[:1].isupper() or "[" in step or step in _TYPE_TAGS)
 
 
@@ -96,13 +96,13 @@ _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "list", "dict", "none", "
 
 
 A_NAME = "[key]"
-"""What pydantic adds to the path of a key that can't be one."""
+"""What pydantic adds to the path of an invalid key."""
 
 
 def _walk(model: type[BaseModel], steps: Iterable[str | int]) -> tuple[Path, type[BaseModel] | None]:
-    """The steps that are part of the file, and the model they lead to, where fields are models themselves.
+    """Returns the steps that are part of the file, and the model they lead to, if any.
 
-    A name that the file chose is part of it, whatever it looks like.
+    A key that the file chose (in a mapping) is always kept, even if it looks like a union's member.
     """
     path: list[str | int] = []
     owner: type[BaseModel] | None = model

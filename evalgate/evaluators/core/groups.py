@@ -1,4 +1,4 @@
-"""Groups: several checks that make one assertion with one weight and one row in the results."""
+"""Groups: several assertions combined into one, with one weight and one row in the results."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ Members = list[tuple["Assertion", Finding]]
 Decide = Callable[[Members], Finding]
 
 MOST_REMEMBERED = 64
-"""Ways in which the members of a group came out that are remembered with what follows."""
+"""Combinations of members' findings whose decision a group caches."""
 
 
 def all_of(members: Sequence[Assertion]) -> Check:
-    """Passes where every member passes; any failed, else error, else not_evaluable decides otherwise."""
+    """Passes if every member passes; otherwise failed decides, else error, else not_evaluable."""
     decide = _remembering(_all)
     return lambda trace: decide(_find(members, trace))
 
 
 def any_of(members: Sequence[Assertion]) -> Check:
-    """Passes where one member passes; else error, else not_evaluable, else failed."""
+    """Passes if one member passes; else error, else not_evaluable, else failed."""
     decide = _remembering(lambda found: _decided(found, ("passed", "error", "not_evaluable", "failed")))
     return lambda trace: decide(_find(members, trace))
 
 
 def at_least(k: int, members: Sequence[Assertion]) -> Check:
-    """Passes where `k` members pass; fails where `k` can't be reached whatever the undecided ones were."""
+    """Passes if `k` members pass; fails if `k` could not be reached even if all undecided ones passed."""
 
     def decide(found: Members) -> Finding:
         if not found:
@@ -55,7 +55,7 @@ def at_least(k: int, members: Sequence[Assertion]) -> Check:
 
 
 def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
-    """The members count only where the condition passes; one that can't be judged makes the group so."""
+    """Judges the members only if the condition passes; if that can't be judged, neither can the group."""
     decide, leave_out = _remembering(_all), _remembering(_left_out)
 
     def check(trace: Trace) -> Finding:
@@ -68,7 +68,7 @@ def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
 
 
 def _left_out(conditions: Members) -> Finding:
-    """What a condition makes of its members that did not pass."""
+    """Returns the finding of a group whose condition did not pass."""
     ((_, found),) = conditions
     if found.outcome in ("failed", "skipped"):
         return Finding("skipped", f"condition does not hold: {found.reason}")
@@ -76,7 +76,7 @@ def _left_out(conditions: Members) -> Finding:
 
 
 def _remembering(decide: Decide) -> Decide:
-    """The same, finding the very same again where the members did, as they do of most traces."""
+    """Caches decisions by the identity of the members' findings, which are the same for most traces."""
     known: dict[tuple[int, ...], tuple[Members, Finding]] = {}
 
     def decide_once(found: Members) -> Finding:
@@ -85,14 +85,14 @@ def _remembering(decide: Decide) -> Decide:
             return known[key][1]
         finding = decide(found)
         if len(known) < MOST_REMEMBERED:
-            known[key] = found, finding  # what is kept has its identity for itself
+            known[key] = found, finding  # keeping the findings alive keeps their ids unique
         return finding
 
     return decide_once
 
 
 def _find(members: Sequence[Assertion], trace: Trace) -> Members:
-    """The members' findings, without those that are left out."""
+    """Returns the members' findings, without skipped ones and missing evidence that may be skipped."""
     found = [(member, member.find(trace)) for member in members]
     return [
         (member, finding)
@@ -107,7 +107,7 @@ def _all(found: Members) -> Finding:
 
 
 def _decided(found: Members, order: Sequence[Outcome]) -> Finding:
-    """The first outcome of `order` that any member has."""
+    """Returns a finding with the first outcome of `order` that any member has."""
     if not found:
         return Finding("skipped", "no member applies")
     outcomes = {finding.outcome for _, finding in found}
@@ -116,7 +116,7 @@ def _decided(found: Members, order: Sequence[Outcome]) -> Finding:
 
 
 def _told(outcome: Outcome, found: Members, deciding: Outcome, lead: str | None = None) -> Finding:
-    """A finding whose reason lists the members that decided."""
+    """Builds a finding whose reason lists the members that decided."""
     reasons = [f"{member.name}: {finding.reason}" for member, finding in found if finding.outcome == deciding]
     evidence: dict[str, Any] = {
         "members": [{"name": m.name, "outcome": f.outcome, "reason": f.reason} for m, f in found]
@@ -127,7 +127,7 @@ def _told(outcome: Outcome, found: Members, deciding: Outcome, lead: str | None 
 
 
 def _figures(found: Members) -> list[dict[str, Any]]:
-    """What `convergence` measured within the group: the next run looks for it in this one's results."""
+    """Collects the values of `convergence` in the group: the next run reads them from this run's results."""
     figures: list[dict[str, Any]] = []
     for member, finding in found:
         evidence = finding.evidence or {}

@@ -1,4 +1,4 @@
-"""`negate: true`: what must not hold."""
+"""`negate: true`: the condition of the assertion must not hold."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _FAILURE = {"verdict": "failure"}
 
 
 def negated(check: Check, label: str | None) -> Check:
-    """Swaps passed and failed; what could not be judged stays what it is.
+    """Swaps passed and failed; other outcomes stay as they are.
 
-    `label` is the check in words, all that is told of one that does not hold. A group has none: it tells
-    which of its members decided.
+    `label` is the check in words, used as the reason if the condition does not hold. A group has no label:
+    its own reason is kept, which lists the members that decided.
     """
     held = Finding("passed", _as_demanded(label or ""))
     held_by_verdict = Finding("passed", held.reason, {"verdict": "success"})
@@ -42,6 +42,6 @@ def _as_demanded(reason: str) -> str:
 
 
 def _swapped(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The evidence with its verdict, if that says no more than passed or failed, swapped too."""
+    """Returns the evidence with its verdict swapped too, if that is `success` or `failure`."""
     opposite = _OPPOSITE.get((evidence or {}).get("verdict", ""))
     return evidence if evidence is None or opposite is None else {**evidence, "verdict": opposite}

@@ -1,4 +1,4 @@
-"""The operators of a query: what each demands of its value, and how it judges what the query found."""
+"""Operators of a query: each checks its own value, and then judges what the query found."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ OPERATORS: tuple[str, ...] = get_args(Operator)
 ALIASES = {"le": "lte", "ge": "gte"}
 
 Judge = Callable[[Any], str | None]
-"""From what was found to what is wrong with it; None where it is right.
+"""Returns what is wrong with a found value, None if nothing is.
 
-A search that passed its limit is an error, never a failure: it raises PatternFailedError.
+A pattern search that exceeds its limit is an error, never a failure: it raises PatternFailedError.
 """
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -44,17 +44,17 @@ _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="
 
 
 def canonical(operator: str) -> str:
-    """The operator's own name for one of its spellings."""
+    """Returns the operator that an alias means; other names unchanged."""
     return ALIASES.get(operator, operator)
 
 
 def sign(operator: str) -> str:
-    """How people write it."""
+    """Returns the operator as people write it, such as `>=`."""
     return _SIGNS.get(operator, operator)
 
 
 def judge_for(operator: str, value: Any) -> Judge:
-    """The operator with its value checked. Raises FieldProblemError on `value`."""
+    """Builds the check of an operator. Raises FieldProblemError on `value`."""
     return _MAKERS[operator](value)
 
 
@@ -81,7 +81,7 @@ def _ordered(operator: str) -> Callable[[Any], Judge]:
 
 
 def _eq(value: Any) -> Judge:
-    if isinstance(value, str):  # the commonest, and equal to nothing but itself
+    if isinstance(value, str):  # the most common case; text equals only the same text
         return lambda actual: None if actual == value else f"{show(actual)}, expected {show(value)}"
     return lambda actual: None if equal(actual, value) else f"{show(actual)}, expected {show(value)}"
 
@@ -120,7 +120,7 @@ def _regex(value: Any) -> Judge:
 
 
 def compile_pattern(source: str, field: str) -> Pattern:
-    """A pattern of the suite; what does not compile is a mistake in `field`."""
+    """Compiles a pattern of the suite; raises FieldProblemError on `field` if that fails."""
     try:
         return Pattern(source)
     except PatternError as error:

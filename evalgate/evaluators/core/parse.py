@@ -1,4 +1,4 @@
-"""From what a suite says to compiled assertions; every mistake is collected, none ends the reading."""
+"""Compiles the assertions of a suite; collects every problem instead of stopping at the first."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.evaluator import Check, Evaluator
 
 MAX_DEPTH = 16
-"""Groups within groups."""
+"""Levels of groups within groups."""
 
 
 class Parser:
-    """Reads assertions; `flaws` collects what is wrong, `place` finds the line of a path."""
+    """Parses assertions; `problems` collects what is wrong, `locate` finds the line of a path."""
 
     def __init__(self, place: Callable[[Path], Location | None]) -> None:
         self.flaws: list[FieldProblem] = []
         self._place = place
-        self._is_required = False  # the assertion being read, or a group around it
+        self._is_required = False  # true if the current assertion, or a group around it, is required
 
     def assertions(self, raw: Any, path: Path) -> list[Assertion]:
-        """A list of assertions at `path`; those with mistakes are left out and told in `flaws`."""
+        """Parses a list of assertions at `path`; invalid ones are left out and listed in `problems`."""
         if not isinstance(raw, list):
             self.flaws.append(FieldProblem(path, f"a list of assertions is due here, not {kind(raw)}"))
             return []
@@ -54,7 +54,7 @@ class Parser:
         return [each for each in parsed if each is not None]
 
     def assertion(self, raw: Any, path: Path) -> Assertion | None:
-        """One assertion at `path`, None with its mistakes told in `flaws`."""
+        """Parses one assertion at `path`; None if it is invalid, with its problems in `problems`."""
         return self._assertion(raw, path, 0)
 
     def _assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
@@ -95,7 +95,7 @@ class Parser:
         )
 
     def _settings(self, form: Canonical, path: Path) -> EvaluatorSettings | None:
-        """The settings of the assertion itself, without a group's members."""
+        """Parses the settings of the assertion itself, without a group's members."""
         kind_ = form.fields["type"]
         is_group = kind_ in GROUPS and kind_ in form.fields
         model = EvaluatorSettings if is_group else evaluator_class(kind_) if isinstance(kind_, str) else None
@@ -175,7 +175,7 @@ class Parser:
         return groups.at_least(k, members)
 
     def _members(self, raw: Any, at: Path, depth: int) -> list[Assertion] | None:
-        """The members of a group, or None where the list is wrong or empty or one of them is."""
+        """Parses the members of a group; None if the list is invalid or empty, or a member is invalid."""
         if not isinstance(raw, list) or not raw:
             self.flaws.append(FieldProblem(at, "a list of at least one assertion is due here"))
             return None
@@ -194,5 +194,5 @@ class Parser:
 
 
 def _is_evaluator(settings: EvaluatorSettings) -> TypeGuard[Evaluator]:
-    """Anything but the settings of a group; own evaluators have another base."""
+    """Returns whether the settings are not those of a group; plugin evaluators have another base."""
     return type(settings) is not EvaluatorSettings

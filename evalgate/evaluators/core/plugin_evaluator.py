@@ -1,4 +1,4 @@
-"""Evaluators that others wrote: what they make is checked, so that no mistake of theirs ends a run."""
+"""Plugin evaluators: their output is validated, so that their bugs can't end a run."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 MAX_REASON = 1_000
-"""Characters of a reason that are kept."""
+"""Characters of a reason; the rest is cut."""
 MAX_EVIDENCE = 20_000
-"""Bytes of evidence; more is left out."""
+"""Bytes of evidence as JSON; larger evidence is left out."""
 
 
 def compiled(settings: Evaluator) -> Check:
-    """The check with its findings looked at. Raises FieldProblemError, also where compiling crashes."""
+    """Compiles the check and validates its findings. Raises FieldProblemError, also if compiling crashes."""
     try:
         made: tuple[Any, Any] = settings.label(), settings.compile()
     except FieldProblemError:
         raise
-    except Exception as error:  # noqa: BLE001  (a stranger's code: whatever it raises is told)
+    except Exception as error:  # noqa: BLE001  (untrusted code: any exception is reported)
         raise FieldProblemError(
             "type", f"own evaluator {show(settings.type)} fails on these settings ({type(error).__name__})"
         ) from None
@@ -39,7 +39,7 @@ def compiled(settings: Evaluator) -> Check:
 
 
 def _looked_at(check: Check, trace: Trace) -> Finding:
-    """The finding within bounds; one that is none is an error."""
+    """Runs the check and cuts its finding to the bounds; an invalid finding is an error."""
     found = check(trace)
     wrong = _wrong_with(found)
     if wrong:
@@ -47,7 +47,7 @@ def _looked_at(check: Check, trace: Trace) -> Finding:
     evidence = found.evidence
     if evidence is not None and len(orjson.dumps(evidence)) > MAX_EVIDENCE:
         evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
-    evidence = deepcopy(evidence)  # the check may go on to use it for the next trace
+    evidence = deepcopy(evidence)  # the check may change it for the next trace
     reason = shorten(" ".join(found.reason.split()), MAX_REASON)
     score = None if found.score is None else found.score + 0  # 0.0 and -0.0 are equal, and one row
     return found._replace(reason=reason, evidence=evidence, score=score)

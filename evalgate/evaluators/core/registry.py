@@ -1,4 +1,4 @@
-"""Which class judges which `type`; a class is imported when a suite first uses it."""
+"""Maps each evaluator `type` to its class; a class is imported when a suite first uses it."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ KINDS: dict[str, tuple[str, str]] = {
 
 
 GOLDEN_VERSION = 1
-"""It rises when the same trace could score otherwise beside the same golden."""
+"""Increase it when the same trace could get another score against the same golden."""
 
 
 class PluginKinds(Protocol):
-    """Evaluators that do not come with the gate."""
+    """Evaluators from plugins."""
 
     def find(self, kind: str) -> type[Evaluator] | None:
-        """The class of a type, None for an unknown one."""
+        """Returns the class of a type, None for an unknown one."""
 
     def names(self) -> Iterable[str]:
-        """The types that there are."""
+        """Returns the types that the plugins define."""
 
 
 _own: list[PluginKinds] = []
@@ -78,23 +78,23 @@ _named: dict[str, type[Evaluator]] = {}
 
 
 def use_own(kinds: PluginKinds) -> None:
-    """From now on, in this process, a type that is not built in is looked for there."""
+    """Makes this process look up types that are not built in among these plugins."""
     _own[:] = [kinds]
     _named.clear()
 
 
 def known_kinds() -> list[str]:
-    """Every type that a suite may name."""
+    """Returns every type that a suite may use."""
     return [*KINDS, *own_kinds()]
 
 
 def own_kinds() -> list[str]:
-    """The types that do not come with the gate."""
+    """Returns the types that plugins define."""
     return [name for kinds in _own for name in kinds.names()]
 
 
 def evaluator_class(kind: str) -> type[Evaluator] | None:
-    """The class of a type, None for an unknown one."""
+    """Returns the class of a type, None for an unknown one."""
     if kind not in KINDS:
         return _own_class(kind)
     module, name = KINDS[kind]
@@ -109,6 +109,6 @@ def _own_class(kind: str) -> type[Evaluator] | None:
 
 
 def versions() -> dict[str, int]:
-    """The version of every built-in evaluator, of what scores goldens, and of each own one that was named."""
+    """Returns the versions of all built-in evaluators, of golden scoring, and of the plugin ones in use."""
     own = {kind: found.version for kind, found in _named.items()}
     return dict(sorted({**dict.fromkeys(KINDS, 1), DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))

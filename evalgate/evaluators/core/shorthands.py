@@ -1,4 +1,4 @@
-"""The short forms a suite may use, turned into the canonical assertion before anything else looks at them."""
+"""Expands the shorthands of assertions in a suite into the canonical form, before any other step."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _OPERATOR_KEYS = {*OPERATORS, *ALIASES}
 
 
 class Canonical(NamedTuple):
-    """An assertion in its canonical form; `origin` leads from a field to where the suite wrote it."""
+    """An assertion in its canonical form; `origin` maps a field to its path in the suite."""
 
     fields: dict[str, Any]
     origin: dict[str, Path]
 
     def written_at(self, path: Path) -> Path:
-        """The path in the suite of a path in the canonical form."""
+        """Returns the path in the suite of a path in the canonical form."""
         if not path or not isinstance(path[0], str):
             return path
         return (*self.origin.get(path[0], (path[0],)), *path[1:])
 
 
 class ShorthandError(ValueError):
-    """The assertion can't be brought into its canonical form."""
+    """The shorthand can't be expanded."""
 
     def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class ShorthandError(ValueError):
 
 
 def canonical(raw: Any) -> Canonical:
-    """One assertion as written, in its canonical form. Raises ShorthandError."""
+    """Expands one assertion of a suite into its canonical form. Raises ShorthandError."""
     if not isinstance(raw, dict):
         raise ShorthandError((), f"an assertion is a mapping, not {kind(raw)} {show(raw, 40)}", _typed(raw))
     if "not" in raw:
@@ -55,7 +55,7 @@ def canonical(raw: Any) -> Canonical:
 
 
 def _negation(raw: Mapping[str, Any]) -> Canonical:
-    """`not: {...}`: the inner assertion, swapped; what stands beside it belongs to the same assertion."""
+    """Expands `not: {...}`: the inner assertion, negated; keys beside `not` belong to the same assertion."""
     inner = canonical_at(raw["not"], ("not",))
     origin = {name: ("not", *inner.origin.get(name, (name,))) for name in inner.fields}
     fields = dict(inner.fields)
@@ -76,7 +76,7 @@ def _negation(raw: Mapping[str, Any]) -> Canonical:
 
 
 def canonical_at(raw: Any, path: Path) -> Canonical:
-    """As `canonical`, for a part that stands at `path`."""
+    """Calls `expand_shorthand` for a part at `path`, and puts that path before those of its errors."""
     try:
         return canonical(raw)
     except ShorthandError as error:
@@ -110,7 +110,7 @@ def _group(raw: Mapping[str, Any]) -> Canonical:
 
 
 def _operator(raw: Mapping[str, Any]) -> Canonical:
-    """`{path, OP: value}`: a query."""
+    """Expands `{path, OP: value}` into a query."""
     operators = [name for name in raw if name in _OPERATOR_KEYS]
     if len(operators) != 1:
         unknown = next((name for name in raw if name not in {*_OPERATOR_KEYS, *COMMON, "path"}), None)
@@ -129,7 +129,7 @@ def _operator(raw: Mapping[str, Any]) -> Canonical:
 
 
 def _typed(word: Any) -> str | None:
-    """How to write a check of which only the name is given, or given as a key."""
+    """Suggests how to write a check given by its type alone, as text or as a key."""
     from evalgate.evaluators.core.registry import known_kinds
 
     return f"write {{type: {word}, ...}}" if isinstance(word, str) and word in known_kinds() else None

@@ -1,1 +1,1 @@
-"""What the rules of the gate share: scenario index, quarantine, document keys, wording."""
+"""What the rules of the gate share: scenario index, quarantine, baseline keys, wording."""

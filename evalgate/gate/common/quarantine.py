@@ -1,4 +1,4 @@
-"""Which scenarios of a run are in quarantine today, and what becomes of every quarantine."""
+"""Finds which scenarios of a run are in quarantine today, and rules on every quarantine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NONE_SUCH = "the suite has no such scenario"
 
 
 def too_long(quarantines: Iterable[Quarantine], today: date) -> Iterator[Problem]:
-    """Those that would hold longer than any may."""
+    """A problem for each quarantine that would last longer than allowed."""
     for each in quarantines:
         days = (each.until - today).days
         if days > LONGEST_DAYS:
@@ -29,7 +29,7 @@ def too_long(quarantines: Iterable[Quarantine], today: date) -> Iterator[Problem
 
 
 def set_apart(suite: SuiteResult, quarantines: Sequence[Quarantine], today: date) -> list[QuarantineRuling]:
-    """Marks the scenarios of a suite that are in quarantine; what becomes of each, as written."""
+    """Marks the quarantined scenarios of a suite; returns a ruling on each quarantine, in file order."""
     exact: dict[str, list[ScenarioResult]] = {}
     for scenario in suite.scenarios:
         exact.setdefault(scenario.id, []).append(scenario)
@@ -37,7 +37,7 @@ def set_apart(suite: SuiteResult, quarantines: Sequence[Quarantine], today: date
 
 
 def covers(one: Quarantine, other: Quarantine) -> bool:
-    """Whether every scenario that the other names is named by this one too, and for as long."""
+    """Whether `one` names every scenario that `other` names, and lasts at least as long."""
     same_variant = one.variant is None or one.variant == other.variant
     return same_variant and one.until >= other.until and matches_id(one.scenario, other.scenario)
 

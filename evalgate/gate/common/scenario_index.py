@@ -1,4 +1,4 @@
-"""The scenarios of a suite by their ids: exact ones first, then its globs in the order of the file."""
+"""The scenarios of a suite by id: exact ids first, then globs in file order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioIndex:
-    """Looks up which entry of a suite judges an id; each entry is its scenario in every variant."""
+    """Finds the suite entry that judges an id; each entry is its scenario in every variant."""
 
     def __init__(self, suite: Suite) -> None:
         self._exact: dict[str, dict[str | None, Scenario]] = {}
@@ -27,7 +27,7 @@ class ScenarioIndex:
         yield from self._exact
 
     def of(self, id_: str) -> Mapping[str | None, Scenario]:
-        """The entry that an id belongs to, by variant; empty where there is none."""
+        """The scenarios of the entry that an id belongs to, by variant; empty without such an entry."""
         found = self._exact.get(id_)
         if found is None:
             glob = next((each for each in self._globs if matches_id(each, id_)), None)

@@ -1,4 +1,4 @@
-"""How documents name the scenarios of a run."""
+"""Finds the key under which a baseline document has a scenario of the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def stored_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> ScenarioKey:
-    """The key that a document has for a scenario: an id that reads like a secret stands redacted there."""
+    """The key of a scenario in the baseline: an id that looks like a secret was redacted there."""
     if key in baseline:
         return key
     return ScenarioKey(redact(key.suite), redact(key.id), key.variant and redact(key.variant))

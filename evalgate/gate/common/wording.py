@@ -1,4 +1,4 @@
-"""Figures and words of the gate, as people read them."""
+"""Formats numbers and verdicts in the gate's messages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Verdict
 
 SHOWN = 0.005
-"""The least difference that two digits show."""
+"""The smallest difference that two digits show."""
 
 
 def spoken(verdict: Verdict) -> str:
-    """A verdict as a person says it."""
+    """A verdict without underscores: `HARD FAIL`."""
     return verdict.replace("_", " ")
 
 
@@ -22,7 +22,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def moved(before: float, now: float) -> str:
-    """`0.91 -> 0.70 (-0.21)`, with more digits where two would hide the move."""
+    """`0.91 -> 0.70 (-0.21)`, with more digits if two would hide the change."""
     delta = now - before
     form = ".2f" if abs(delta) >= SHOWN or delta == 0 else ".6g"
     return f"{before:{form}} -> {now:{form}} ({delta:+{form}})"
@@ -34,5 +34,5 @@ def chance(p: float) -> str:
 
 
 def share(value: float, *, digits: int = 3) -> str:
-    """A signed percentage of so many significant digits."""
+    """A signed percentage with `digits` significant digits."""
     return f"{value * 100:+.{digits}g}%"

@@ -1,4 +1,4 @@
-"""A run against its baseline, scenario by scenario, with the statistics that bear a change out.
+"""Compares a run with its baseline, scenario by scenario, with statistical tests of each change.
 
 Entry points: `compare.compare`, `trial_tests`, `freshness`, `run_statistics`.
 """

@@ -1,4 +1,4 @@
-"""A run against its baseline, scenario by scenario. A change is called only where the trials bear it out."""
+"""Compares a run with its baseline, scenario by scenario. A change counts only if the trials support it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _Pair(NamedTuple):
-    """A scenario on both sides, and the policy it is compared by."""
+    """A scenario on both sides, and the policy that it is compared by."""
 
     key: ScenarioKey
     before: ScenarioOutcome
@@ -44,7 +44,7 @@ def compare(
     baseline: Mapping[ScenarioKey, ScenarioOutcome],
     policies: Mapping[str, RegressionPolicy],
 ) -> Comparison:
-    """Changes of the current scenarios by key, in their order, and what only the baseline has, by key.
+    """The change of each current scenario, in their order, and the scenarios that only the baseline has.
 
     `policies` holds the regression policy of each suite; a suite without one has the defaults.
     """
@@ -73,7 +73,7 @@ def _default_policy() -> RegressionPolicy:
 
 
 def _changes(pairs: Sequence[_Pair], families: Mapping[str, int]) -> dict[ScenarioKey, Change]:
-    """Judged one by one, corrected together, then decided."""
+    """Judges the pairs one by one, corrects their p-values together, then decides."""
     found = {pair.key: _judge(pair.before, pair.now, pair.policy) for pair in pairs}
     correct([each for each in found.values() if isinstance(each, Tested)], families)
     changes = {
@@ -85,7 +85,7 @@ def _changes(pairs: Sequence[_Pair], families: Mapping[str, int]) -> dict[Scenar
 
 
 def _is_testable(pair: _Pair) -> bool:
-    """Whether a test could speak of its trials; those that did not move belong to the family too."""
+    """Whether its trials can be tested; scenarios that did not move belong to the family too."""
     return _is_evaluated(pair) and can_be_tested(pair.before, pair.now, pair.policy)
 
 
@@ -102,7 +102,7 @@ def _evidence(pairs: Iterable[_Pair], testable: Sequence[_Pair], families: Mappi
 
 
 def _complete(change: Change, pair: _Pair) -> None:
-    """What is told of every change, whatever its kind."""
+    """Fills in what every change has, whatever its kind."""
     before, now = pair.before, pair.now
     change.increases = increases(before, now, pair.policy)
     change.previous_verdict = before.verdict
@@ -113,7 +113,7 @@ def _complete(change: Change, pair: _Pair) -> None:
 
 
 def _judge(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> Change | Tested:
-    """What the rule says, and what a test of the trials says where there are enough of them."""
+    """Applies the policy's rule, and a test of the trials if there are enough of them."""
     if before.verdict == now.verdict and before.score == now.score:
         return Change("unchanged", _verdicts(before, now))
     was_passing, is_passing = before.verdict == "PASS", now.verdict == "PASS"
@@ -137,7 +137,7 @@ def _verdicts(before: ScenarioOutcome, now: ScenarioOutcome) -> str:
 def _flip(
     before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy, kind: ChangeKind
 ) -> Change | Tested:
-    """Passing on one side only; where nothing was learned on a side, there is nothing to test."""
+    """A scenario that passes on one side only; if a side was not evaluated, there is nothing to test."""
     if {before.verdict, now.verdict} & NOT_EVALUATED:
         return Change(kind, _verdicts(before, now))
     old, new = f"{sum(before.passed)}/{len(before.passed)}", f"{sum(now.passed)}/{len(now.passed)}"

@@ -1,4 +1,4 @@
-"""p-values of many scenarios, corrected for there being many."""
+"""Corrects p-values of many scenarios for multiple testing."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ NONE = "none"
 
 
 def level(policy: RegressionPolicy, families: Mapping[str, int]) -> float:
-    """The p-value that is always enough: alpha, shared among the family where there is a correction."""
+    """The p-value that is always enough: alpha, divided by the family's size if there is a correction."""
     if policy.correction == NONE:
         return policy.alpha
     return policy.alpha / max(families.get(policy.correction, 1), 1)
 
 
 def corrected(p_values: Sequence[float], family: int, correction: str) -> list[float]:
-    """The same p-values, each as the least alpha at which it would be believed among so many.
+    """Adjusts each p-value: to the smallest alpha at which it is significant among so many.
 
-    `family` counts all that were tested; those whose p-value is not given count as 1, which errs on the side
+    `family` counts all tested scenarios; those whose p-value is not given count as 1, which errs on the side
     of caution. `holm`: S. Holm, "A simple sequentially rejective multiple test procedure" (1979); the chance
     of any false alarm in the run stays below alpha. `bh`: Y. Benjamini and Y. Hochberg, "Controlling the
-    false discovery rate" (1995); the share of false ones among the alarms does.
+    false discovery rate" (1995); the share of false ones among the alarms stays below alpha.
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     found = [1.0] * len(p_values)

@@ -1,4 +1,4 @@
-"""How many scenarios chance alone would call broken or fixed, had nothing changed at all."""
+"""Estimates how many scenarios chance alone would call broken or fixed if nothing had changed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def false_alarm(
     before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy, level: float
 ) -> float:
-    """Chance that the test of this scenario's flip gives p <= `level` where nothing changed.
+    """Chance that the test of this scenario's flip gives p <= `alpha` if nothing changed.
 
     Exact, given how many trials passed on both sides together (with pairs: how many pairs changed): the
-    largest p-value up to `level` that the test can give there at all.
+    largest p-value up to `alpha` that the test can give there at all.
     """
     if policy.pair_by is not None:
         lost, won = flipped(before, now, paired(before.trials, now.trials))
@@ -33,7 +33,7 @@ def false_alarm(
 
 @lru_cache(maxsize=4096)
 def fisher_tail(passed: int, a_total: int, b_total: int, level: float) -> float:
-    """Chance of a split with Fisher's p <= `level`, if both sides pass equally often and `passed` in all."""
+    """Chance of a split with Fisher's p <= `alpha`, if both sides pass equally often and `passed` in all."""
     weights = sorted(likelihoods(passed, a_total, b_total).values())
     total, reached, tail = fsum(weights), 0.0, 0.0
     for place, weight in enumerate(weights, 1):
@@ -47,7 +47,7 @@ def fisher_tail(passed: int, a_total: int, b_total: int, level: float) -> float:
 
 
 def mcnemar_tail(changed: int, level: float) -> float:
-    """Chance of McNemar's p <= `level`, if each of so many pairs that changed went either way."""
+    """Chance of McNemar's p <= `alpha`, if each of `changed` pairs went either way with equal chance."""
     extreme = bisect_right(
         range(changed // 2 + 1), level, key=lambda one_way: mcnemar(one_way, changed - one_way)
     )

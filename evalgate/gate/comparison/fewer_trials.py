@@ -1,4 +1,4 @@
-"""Trials that the baseline had and this run has not: who leaves out the bad one has fewer."""
+"""Finds scenarios with fewer trials than in the baseline, so that no bad trial is left out unnoticed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
 
 Counts = tuple[str, int, int]
-"""A suite, the trials of a scenario in the baseline, and those of today."""
+"""A suite, the number of a scenario's trials in the baseline, and in this run."""
 
 
 def missing_trials(comparison: Comparison) -> Sequence[Weakening]:
-    """Scenarios with fewer trials than in the baseline; those of a suite that lost as many are told together.
+    """Weakenings for scenarios with fewer trials than in the baseline; equal ones of a suite are merged.
 
-    One without any is MISSING, which says more.
+    A scenario without any trial is left out: its verdict MISSING covers that.
     """
     found: dict[Counts, list[ScenarioKey]] = {}
     for key, (before, now) in comparison.trials.items():

@@ -1,4 +1,4 @@
-"""Whether a recording still tells about what is judged: its commit, what made it, its age."""
+"""Checks whether a trace is still evidence of what is judged: its commit, what produced it, its age."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NO_HEAD = "the commit that is judged is not known: give --commit"
 
 
 def mark_stale(run: Run, policies: Mapping[str, Policy], present: Present) -> list[Warning_]:
-    """Notes on every trace why it is stale, where it is; a warning for what `fail_on` does not gate.
+    """Notes on every stale trace why it is stale; returns warnings for suites whose `fail_on` ignores that.
 
-    A recording that could not be read is an error already and says nothing here.
+    A trace that could not be read is an error already and is skipped.
     """
     warned: dict[str, list[str]] = {}
     for suite in run.suites:
@@ -50,7 +50,7 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: Present) -> li
 
 
 def _warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
-    """Each reason once, with its first place and how many traces share it."""
+    """One warning for each reason, with its first place and how many traces share it."""
     found: list[Warning_] = []
     for why, where in islice(places.items(), MAX_WARNINGS):
         others = f" (and {len(where) - 1:,} more traces)" if len(where) > 1 else ""
@@ -62,7 +62,7 @@ def _warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
 
 
 def staleness(trace: TraceRef, policy: FreshnessPolicy, present: Present, watched: str | None) -> str | None:
-    """The first thing that makes a recording stale, None for a fresh one. `watched`: the fingerprint now."""
+    """The first reason why a trace is stale, None if it is fresh. `watched`: the current fingerprint."""
     if policy.require == "head":
         found = _foreign(trace.commit, present.commits)
         if found is not None:
@@ -88,13 +88,13 @@ def _foreign(commit: str | None, judged: frozenset[str]) -> str | None:
 
 
 def _beginning(told: str, length: int) -> str:
-    """The first characters of a stranger's word; what was taken out of it is named whole."""
+    """The first characters of an untrusted text; all of it if something in it was redacted."""
     clean = redact(told)
     return shorten(clean if REDACTED in clean else clean[:length])
 
 
 def _same(one: str, other: str) -> bool:
-    """Commits, either of which may be cut short."""
+    """Whether two commits are equal; either may be abbreviated."""
     one, other = one.lower(), other.lower()
     return len(min(one, other, key=len)) >= SHORT_SHA and (one.startswith(other) or other.startswith(one))
 

@@ -1,4 +1,4 @@
-"""What became of the goldens of a run since the baseline."""
+"""Adds to each golden of a run how it changed since the baseline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def settle_goldens(
     run: Run, comparison: Comparison | None, before: ResultsDoc | None, policies: Mapping[str, Policy]
 ) -> None:
-    """Tells of every golden how it stood before, and its regression status; nothing where there is none."""
+    """Sets each golden's result in the baseline and its regression status; does nothing without goldens."""
     keys = {
         ScenarioKey(suite.name, each.id, each.variant): each
         for suite in run.suites
@@ -51,7 +51,7 @@ def settle_goldens(
 
 
 def critical_issues(document: ResultsDoc) -> dict[str, int]:
-    """Critical issues of the goldens of each suite of a document, but for those in quarantine."""
+    """Critical issues of the goldens of each suite of a document, without those in quarantine."""
     found: dict[str, int] = {}
     for suite in document["suites"]:
         goldens = [
@@ -70,7 +70,7 @@ def _by_key(document: ResultsDoc) -> dict[ScenarioKey, ScenarioDoc]:
 
 
 def _before(scenario: ScenarioDoc) -> GoldenBefore:
-    """A scenario that was no golden then has a score, and no dimensions."""
+    """The golden's result in the baseline; if it was no golden then, it has a score and no dimensions."""
     known = scenario["verdict"] not in NOT_EVALUATED
     turns = scenario["golden"]["turns"] if "golden" in scenario else {}
     return GoldenBefore(scenario["score"] if known else None, scenario["dimensions"] or {}, turns)

@@ -1,4 +1,4 @@
-"""What became of a golden since the time before, in one word."""
+"""The regression status of a golden: how it changed since the baseline, in one word."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THRESHOLD = 0.05
 def regression_status(
     current: float, previous: float | None, passing: float = PASSING_SCORE, threshold: float = THRESHOLD
 ) -> RegressionStatus:
-    """The status of a score against the previous one; differences count once rounded to 1e-9.
+    """The status of a score compared with the baseline's; differences are rounded to 1e-9.
 
     >>> regression_status(0.80, 0.90), regression_status(0.95, 0.85), regression_status(0.90, 0.88)
     ('degradation', 'improvement', 'pass')
@@ -42,9 +42,9 @@ def status_of(
     passing: float = PASSING_SCORE,
     threshold: float = THRESHOLD,
 ) -> RegressionStatus | None:
-    """The status of a scenario's score; a move that the trials do not bear out is none.
+    """The status of a scenario's score; a move that the trials do not support counts as no move.
 
-    None where nothing was scored.
+    None if nothing was scored.
     """
     if score is None:
         return None

@@ -1,4 +1,4 @@
-"""Cost, latency and tokens against the baseline: the mean of a scenario may grow by so much and no more."""
+"""Compares cost, latency and tokens with the baseline: a scenario's mean may grow only up to a limit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def increases(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> list[str]:
-    """One entry a figure over its limit, like `cost +35% (limit +20%)`.
+    """One entry for each amount over its limit, like `cost +35% (limit +20%)`.
 
-    Compared only where the policy sets a limit and every trial of both sides is known: unknown is not 0.
-    Where the policy wants evidence, both sides need trials that hardly differ so by chance (p <= alpha).
+    Compared only if the policy sets a limit and every trial of both sides is known: unknown is not 0.
+    If the policy requires evidence, the trials of both sides must differ significantly (p <= alpha).
     """
     if policy.cost is policy.latency is policy.tokens is None:
         return []

@@ -1,4 +1,4 @@
-"""Two small tests for trials that belong together in pairs: two-sided, blind to order and to sides."""
+"""Two small tests for paired trials: two-sided, independent of the order of trials and of sides."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def mcnemar(one_way: int, other_way: int) -> float:
-    """Chance of pairs that changed at least as one-sided as here, if either way were as likely.
+    """Chance that changed pairs are at least as one-sided as here, if either way were equally likely.
 
     Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages"
-    (1947), in its exact form: pairs that passed, or failed, on both sides say nothing.
+    (1947), in its exact form: pairs that passed, or failed, on both sides do not count.
     """
     changed, fewer = one_way + other_way, min(one_way, other_way)
     if 2 * fewer >= changed - 1:
@@ -40,10 +40,10 @@ def mcnemar(one_way: int, other_way: int) -> float:
 
 
 def paired_permutation_p(differences: Sequence[float]) -> float:
-    """Chance of a mean difference at least as far from 0, if either sign of each were as likely.
+    """Chance of a mean difference at least as far from 0, if both signs of each were equally likely.
 
-    R. A. Fisher, "The design of experiments" (1935), chapter 3. Counts every choice of signs where that is
-    cheap; else draws choices from a fixed seed, or takes the normal distribution where there are many.
+    R. A. Fisher, "The design of experiments" (1935), chapter 3. Counts every choice of signs if that is
+    cheap; else draws choices from a fixed seed, or uses the normal distribution if there are many.
     """
     moves = sorted(scaled for each in differences if (scaled := abs(round(each * 10**DIGITS))))
     distance = abs(sum(round(each * 10**DIGITS) for each in differences))
@@ -59,7 +59,7 @@ def paired_permutation_p(differences: Sequence[float]) -> float:
 
 
 def _signed_sums(moves: Sequence[int]) -> dict[int, int] | None:
-    """How many choices of signs give each sum; None where counting would cost too much."""
+    """How many choices of signs give each sum; None if counting would cost too much."""
     ways, steps = {0: 1}, 0
     for move in moves:
         more: dict[int, int] = {}
@@ -73,7 +73,7 @@ def _signed_sums(moves: Sequence[int]) -> dict[int, int] | None:
 
 
 def _sampled_p(moves: Sequence[int], distance: int) -> float:
-    """The same by a fixed number of draws, the same in every run."""
+    """Estimates the p-value by a fixed number of draws, the same in every run."""
     from random import Random
 
     chance = Random(DRAWS).random  # noqa: S311  a fixed seed is what is wanted here
@@ -86,7 +86,7 @@ def _sampled_p(moves: Sequence[int], distance: int) -> float:
 
 @lru_cache(maxsize=4096)
 def pairs_for_flip(one_way: int, other_way: int, pairs: int, alpha: float) -> int | None:
-    """Least number of pairs that would decide, if they went on changing like this; None if over 64."""
+    """The smallest number of pairs that would decide, if they went on changing so; None if over 64."""
     few, many = sorted((one_way, other_way))
     for count in range(pairs + 1, MOST_TRIALS + 1):
         if mcnemar(-(-few * count // pairs), many * count // pairs) <= alpha:
@@ -95,7 +95,7 @@ def pairs_for_flip(one_way: int, other_way: int, pairs: int, alpha: float) -> in
 
 
 def pairs_for_scores(alpha: float) -> int:
-    """Least number of pairs with which any difference of scores could reach `alpha`."""
+    """The smallest number of pairs with which any difference of scores could reach `alpha`."""
     pairs = 2
     while 2 * 0.5**pairs > alpha:
         pairs += 1

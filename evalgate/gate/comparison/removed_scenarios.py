@@ -1,4 +1,4 @@
-"""Scenarios that a baseline judged and that nothing judges any more."""
+"""Finds scenarios that the baseline judged and that no suite judges any more."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def removed(
     gone: Iterable[ScenarioKey], old: Configuration | None, new: Configuration, counts: Mapping[str, int]
 ) -> list[Weakening]:
-    """Scenarios that the baseline judged, or its suites name, and that nothing judges today.
+    """Weakenings for scenarios that the baseline judged, or its suites name, and that no suite judges now.
 
-    `gone` are those of its results; a suite of which nothing is left is told once. `counts` is how many
-    scenarios of each suite the baseline judged.
+    `removed_keys` are those of its results; a removed suite is one weakening. `counts` is how many scenarios
+    of each suite the baseline judged.
     """
     named = {suite.name: suite for suite in new.suites}
     keys = dict.fromkeys(gone)
@@ -48,7 +48,7 @@ def removed(
 
 
 def _unnamed(suite: Suite, now: ScenarioIndex) -> Iterator[ScenarioKey]:
-    """Scenarios that a suite names one by one and that belong to no entry any more."""
+    """Keys of scenarios that a suite names one by one and that belong to no current entry."""
     for scenario in suite.scenarios:
         variant = scenario.variant.name if scenario.variant else None
         if not scenario.is_glob and variant not in now.of(scenario.id):

@@ -1,4 +1,4 @@
-"""The figures of a run and of its suites, each beside the same scenarios of the baseline."""
+"""Statistics of a run and of its suites, with their changes since the baseline."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def figures_of_run(run: Run, comparison: Comparison | None) -> RunStatistics:
-    """Figures with their moves, for which only scenarios count that stand on both sides.
+    """Computes statistics, and their changes over the scenarios that both sides have.
 
-    The comparison lets go of `now`: nothing else is made of it, and results are still to be written.
+    Frees the outcomes of this run in the comparison: they are not used later, when results are written.
     """
     before: Mapping[ScenarioKey, ScenarioOutcome] = comparison.before if comparison else {}
     known: Mapping[ScenarioKey, ScenarioOutcome] = {}
@@ -57,7 +57,7 @@ def _summed(
 def _standings(
     suites: Sequence[SuiteResult], known: Mapping[ScenarioKey, ScenarioOutcome]
 ) -> Iterator[ScenarioOutcome]:
-    """How the scenarios stand, out of the comparison where there was one."""
+    """The outcome of each scenario, taken from the comparison if there was one."""
     for suite in suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)

@@ -1,4 +1,4 @@
-"""A scenario as a comparison sees it, out of a finished run or out of a stored document."""
+"""Builds the outcomes that a comparison needs, from a finished run or from a baseline."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ FIGURES = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 
 
 def scenario_outcome(suite: str, scenario: ScenarioResult) -> ScenarioOutcome:
-    """How a scenario of `suite` stands in the run at hand."""
+    """The outcome of a scenario of `suite` in this run."""
     key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
     passed = [status == "passed" for status in statuses(trials)]
     return ScenarioOutcome(key, scenario.verdict, scenario.score, passed, *columns(trials, FIGURES))
 
 
 def outcomes_of_run(run: Run) -> dict[ScenarioKey, ScenarioOutcome]:
-    """Every scenario of the run at hand."""
+    """The outcome of every scenario of this run, by key."""
     return _by_key(
         scenario_outcome(suite.name, scenario) for suite in run.suites for scenario in suite.scenarios
     )
 
 
 def outcomes_of_baseline(earlier: BaselineRun) -> dict[ScenarioKey, ScenarioOutcome]:
-    """Every scenario of an earlier run.
+    """The outcome of every scenario of the baseline, by key.
 
-    A verdict that this version does not know counts as NOT_EVALUABLE: nothing was learned from it.
+    A verdict that this version does not know counts as NOT_EVALUABLE.
     """
     of, starts = earlier.trials, earlier.starts
     known = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN for word in set(earlier.verdicts)}

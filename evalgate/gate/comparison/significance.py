@@ -1,4 +1,4 @@
-"""Two small tests that tell a change from noise: two-sided, blind to the order of trials and of sides."""
+"""Two small tests that separate change from noise: two-sided, whatever the order of trials and of sides."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 DIGITS = 9
 """Digits of a p-value that count."""
 EXACT_STEPS = 50_000
-"""Work that counting every split may cost; beyond it, splits are sampled."""
+"""Steps that counting every split may take; beyond that, splits are sampled."""
 DRAWS = 999
 LARGE_SIDE = 20
-"""Values on the smaller side from which the normal distribution stands in for sampling."""
+"""Values on the smaller side from which the normal distribution replaces sampling."""
 MOST_TRIALS = 64
-"""Nobody is advised to record more trials a side than this."""
+"""The largest number of trials a side that a message recommends."""
 NEGLIGIBLE = 1e-30
 
 
 @lru_cache(maxsize=4096)
 def fisher_exact(a_passed: int, a_total: int, b_passed: int, b_total: int) -> float:
-    """Chance of passes split at least as unlikely as here, if both sides pass equally often.
+    """Chance of a split of passes at least as unlikely as here, if both sides pass equally often.
 
     R. A. Fisher, "Statistical methods for research workers", 5th edition (1934); two-sided as the sum over
     all tables with the same margins that are not likelier than the observed one.
@@ -37,8 +37,8 @@ def fisher_exact(a_passed: int, a_total: int, b_passed: int, b_total: int) -> fl
 def likelihoods(passed: int, a_total: int, b_total: int) -> dict[int, float]:
     """Likelihood of each number of passes on side a, relative to the likeliest.
 
-    Walked outwards from the likeliest and given up where nothing is added any more, at the latest where a
-    table is impossible and its weight 0: a million trials cost thousands of steps, and no number overflows.
+    Goes outwards from the likeliest until the weights are negligible, at the latest where a table is
+    impossible and its weight 0: a million trials cost thousands of steps, and no number overflows.
     """
     failed_b = b_total - passed
     start = (passed + 1) * (a_total + 1) // (a_total + b_total + 2)
@@ -57,12 +57,12 @@ def likelihoods(passed: int, a_total: int, b_total: int) -> dict[int, float]:
 
 
 def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Chance of means at least as far apart as here, if it were chance which value stands on which side.
+    """Chance of means at least as far apart as here, if values were assigned to sides by chance.
 
     E. J. G. Pitman, "Significance tests which may be applied to samples from any populations" (1937). Counts
-    every split where that is cheap; else draws splits from a fixed seed, with the estimate of B. Phipson and
-    G. K. Smyth, "Permutation p-values should never be zero" (2010); with many values on both sides the normal
-    distribution stands in.
+    every split if that is cheap; else draws splits from a fixed seed, with the estimate of B. Phipson and
+    G. K. Smyth, "Permutation p-values should never be zero" (2010); with many values on both sides it uses
+    the normal distribution.
     """
     small = [round(value * 10**DIGITS) for value in min(a, b, key=len)]
     pool = sorted(round(value * 10**DIGITS) for side in (a, b) for value in side)
@@ -82,7 +82,7 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _subset_sums(pool: Sequence[int], size: int) -> dict[int, int] | None:
-    """How many ways each sum of `size` values can be drawn; None where counting would cost too much."""
+    """How many ways each sum of `size` values can be drawn; None if counting would cost too much."""
     ways: list[dict[int, int]] = [{0: 1}, *({} for _ in range(size))]
     steps = 0
     for value in pool:
@@ -97,7 +97,7 @@ def _subset_sums(pool: Sequence[int], size: int) -> dict[int, int] | None:
 
 
 def _normal_p(pool: Sequence[int], size: int, distance: int) -> float:
-    """The same by the normal distribution, with the exact variance of a sum drawn without putting back."""
+    """The p-value by the normal distribution, with the exact variance of a sum drawn without replacement."""
     count, total = len(pool), sum(pool)
     spread = fsum((value - total / count) ** 2 for value in pool) / count
     variance = spread * size * (count - size) / (count - 1)
@@ -105,7 +105,7 @@ def _normal_p(pool: Sequence[int], size: int, distance: int) -> float:
 
 
 def _sampled_p(pool: Sequence[int], size: int, distance: int) -> float:
-    """The same by a fixed number of draws, the same in every run."""
+    """Estimates the p-value by a fixed number of draws, the same in every run."""
     from random import Random
 
     chance = Random(DRAWS).random  # noqa: S311  a fixed seed is what is wanted here
@@ -120,7 +120,7 @@ def _sampled_p(pool: Sequence[int], size: int, distance: int) -> float:
 
 @lru_cache(maxsize=4096)
 def trials_for_flip(a_passed: int, a_total: int, b_passed: int, b_total: int, alpha: float) -> int | None:
-    """Least number of trials a side that would decide, if passes went on like this; None if over 64."""
+    """The smallest number of trials a side that would decide at these pass rates; None if over 64."""
     (few, few_of), (many, many_of) = sorted(
         ((a_passed, a_total), (b_passed, b_total)), key=lambda side: side[0] / side[1]
     )
@@ -132,7 +132,7 @@ def trials_for_flip(a_passed: int, a_total: int, b_passed: int, b_total: int, al
 
 
 def trials_for_scores(alpha: float) -> int:
-    """Least number of trials a side with which any difference of scores could reach `alpha`."""
+    """The smallest number of trials a side with which any difference of scores could reach `alpha`."""
     trials = 2
     while 2 / comb(2 * trials, trials) > alpha:
         trials += 1

@@ -1,4 +1,4 @@
-"""What the trials of both sides say about a change: the test that fits, and what it would take to decide."""
+"""Tests whether the trials of both sides support a change, and how many trials it would take to decide."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 NOISE = "noise can't be told from change"
 SEVERAL = 2
-"""Trials a side, or pairs of them, from which a test can speak."""
+"""Trials a side, or pairs of them, that a test needs."""
 PAIRS_LACK = "fewer than two trials have the same number on both sides"
 
 
 @dataclass(slots=True)
 class Tested:
-    """A change that a test has looked at, not yet decided.
+    """A change that was tested and is not decided yet.
 
-    `needed` gives the trials a side that would decide at an alpha, `corrected` is p after a correction.
+    `trials_needed` gives the trials a side that would decide at an alpha, `corrected_p` is the corrected p.
     """
 
     change: Change
@@ -52,7 +52,7 @@ class Tested:
 def tested_flip(
     change: Change, before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy
 ) -> Change | Tested:
-    """A scenario that passes on one side only: decided where too few trials can speak."""
+    """Tests a scenario that passes on one side only; decides at once if there are too few trials."""
     old, new = (sum(before.passed), len(before.passed)), (sum(now.passed), len(now.passed))
     if min(old[1], new[1]) < SEVERAL:
         return single(change, policy)
@@ -70,7 +70,7 @@ def tested_flip(
 def tested_scores(
     change: Change, before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy
 ) -> Change | Tested:
-    """A score that moved without a flip: decided where too few trials can speak."""
+    """Tests a score that moved without a flip; decides at once if there are too few trials."""
     old = [score for score in before.scores if score is not None]
     new = [score for score in now.scores if score is not None]
     few = min(len(old), len(new))
@@ -87,7 +87,7 @@ def tested_scores(
 
 
 def single(change: Change, policy: RegressionPolicy) -> Change:
-    """One trial on a side: the rule decides and says so, or evidence is demanded and there is none."""
+    """One trial on a side: the rule decides and notes that, or required evidence is missing."""
     change = replace(change, flags=["single_trial"])
     if policy.require_evidence:
         needed = trials_for_scores if policy.pair_by is None else pairs_for_scores
@@ -96,19 +96,19 @@ def single(change: Change, policy: RegressionPolicy) -> Change:
 
 
 def undecided(change: Change, why: str) -> Change:
-    """A change for which there is too little evidence."""
+    """The change as inconclusive: there is too little evidence."""
     return replace(change, kind="inconclusive", reason=f"{change.reason}: {why}")
 
 
 def advice(trials: int | None) -> str:
-    """How many trials a side would be enough; None: more of them promise nothing."""
+    """How many trials a side would be enough; None: more would not help."""
     return NOISE if trials is None else f"needs {trials} trials a side to decide"
 
 
 def correct(found: Iterable[Tested], families: Mapping[str, int]) -> None:
-    """Sets `corrected` where a policy wants that: with all scenarios of the run that have the same word.
+    """Sets `corrected_p` if a policy asks for it: over all scenarios of the run with the same correction.
 
-    `families` counts the scenarios that were tested for each word, also those that did not move.
+    `families` counts the tested scenarios of each correction, including those that did not move.
     """
     by_word: dict[str, list[Tested]] = {}
     for each in found:
@@ -121,7 +121,7 @@ def correct(found: Iterable[Tested], families: Mapping[str, int]) -> None:
 
 
 def decided(found: Tested, families: Mapping[str, int]) -> Change:
-    """The change as its test and the policy have it; `families` counts the tested scenarios by correction."""
+    """Decides a change by its test and policy; `families` counts the tested scenarios by correction."""
     told = f"{found.test} p {chance(found.p)}"
     if found.corrected is not None:
         told = f"{told}, {chance(found.corrected)} by {found.policy.correction}"
@@ -134,14 +134,14 @@ def decided(found: Tested, families: Mapping[str, int]) -> Change:
 
 
 def can_be_tested(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> bool:
-    """Whether there are trials enough on both sides for a test to speak."""
+    """Whether both sides have enough trials for a test."""
     if min(len(before.passed), len(now.passed)) < SEVERAL:
         return False
     return policy.pair_by is None or len(paired(before.trials, now.trials)) >= SEVERAL
 
 
 def paired(before: Sequence[int], now: Sequence[int]) -> list[tuple[int, int]]:
-    """Places of trials that have the same number on both sides."""
+    """Indexes of the trials that have the same number on both sides."""
     places = {number: place for place, number in enumerate(before)}
     return [(places[number], place) for place, number in enumerate(now) if number in places]
 
@@ -149,7 +149,7 @@ def paired(before: Sequence[int], now: Sequence[int]) -> list[tuple[int, int]]:
 def flipped(
     before: ScenarioOutcome, now: ScenarioOutcome, pairs: Sequence[tuple[int, int]]
 ) -> tuple[int, int]:
-    """Pairs that passed before only, and now only."""
+    """How many pairs passed only in the baseline, and only in this run."""
     lost = sum(before.passed[old] and not now.passed[new] for old, new in pairs)
     won = sum(now.passed[new] and not before.passed[old] for old, new in pairs)
     return lost, won
@@ -161,6 +161,6 @@ def _moves(before: ScenarioOutcome, now: ScenarioOutcome) -> list[float]:
 
 
 def _if_more(recorded: int, needed: Callable[[float], int], alpha: float) -> int | None:
-    """The trials needed, where fewer were recorded; else more of them promise nothing."""
+    """The trials needed if fewer were recorded; else None: more would not help."""
     trials = needed(alpha)
     return trials if recorded < trials else None

@@ -1,4 +1,4 @@
-"""The decision: verdict, exit code and reasons.
+"""Decides about a run: verdict, exit code and reasons.
 
 Entry points: `decide.decide`, `failures`, `approvals`, `stability`.
 """

@@ -1,7 +1,7 @@
-"""Which failures a person has let pass: each approval judged alone, then those of a scenario together.
+"""Rules on approvals of failures: each approval by itself, then all approvals of a scenario together.
 
-An approval is of a failure that is known. It never covers a scenario of which nothing was learned, a failure
-worse than the one approved, or another one beside it.
+An approval is for a known failure. It never covers a scenario that was not evaluated, a failure worse than
+the approved one, or an additional failure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run, ScenarioResult
 
 APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression"})
-"""Words of `fail_on` that an approved scenario does not set off."""
+"""Words of `fail_on` that an approved scenario does not trigger."""
 BAD = frozenset({"failed", "error", "not_evaluable"})
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
 MORE_FAILS = "more fails than was approved"
@@ -35,7 +35,7 @@ NAMED = 3
 
 
 class Failing(NamedTuple):
-    """A scenario of the run as approvals see it."""
+    """A scenario of the run with its change, which approvals are checked against."""
 
     scenario: ScenarioResult
     change: Change | None
@@ -49,30 +49,30 @@ class Failing(NamedTuple):
 
     @property
     def checks(self) -> set[str]:
-        """Names of the checks that did not hold."""
+        """Names of the checks that did not pass."""
         return names_of_bad(self.scenario.trials)
 
     @property
     def faults(self) -> set[str]:
-        """The same, and whether a recording could not be read."""
+        """The failed checks, and one more entry if a trace could not be read."""
         unread = "error" in statuses(self.scenario.trials)
         return self.checks | ({UNREAD} if unread else set())
 
     @property
     def is_known(self) -> bool:
-        """Whether anything was learned of it: what is not known can't be approved."""
+        """Whether the scenario was evaluated; if not, it can't be approved."""
         return self.scenario.verdict not in NOT_EVALUATED
 
     @property
     def recordings(self) -> set[str | None]:
-        """Fingerprints of the recordings that did not pass, of all where none failed."""
+        """Fingerprints of the traces that did not pass, or of all traces if none failed."""
         trials = self.scenario.trials
         bad = [trial for trial in trials if trial.status != "passed"]
         return {trial.trace.sha256 for trial in bad or trials}
 
 
 class _Finding(NamedTuple):
-    """What speaks against an approval; `status` is `active` where nothing does."""
+    """Why an approval does not hold; `status` is `active` if it does."""
 
     status: ApprovalStatus
     message: str = ""
@@ -82,7 +82,7 @@ HOLDS = _Finding("active")
 
 
 def rule_on(run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approvals, today: date) -> Rulings:
-    """What becomes of every approval, in the order written, and which scenarios may fail by them."""
+    """Rules on every approval, in file order, and finds which scenarios may fail because of them."""
     scenarios = scenarios_of(run, changes)
     found = [_alone(approval, scenarios, today) for approval in approvals.counting]
     held: dict[ScenarioKey, set[str | None]] = {}
@@ -99,12 +99,12 @@ def rule_on(run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approval
 
 
 def rule_by_day(approvals: Iterable[Approval], today: date) -> tuple[Ruling, ...]:
-    """What becomes of approvals where no run is at hand: the day alone decides."""
+    """Rules on approvals without a run: only the day decides."""
     return tuple(_ruling(each, _over(each, today) or HOLDS, today) for each in approvals)
 
 
 def scenarios_of(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[ScenarioKey, Failing]:
-    """Every scenario of a run as approvals see it."""
+    """Every scenario of a run with its change, by key."""
     return {
         key: Failing(scenario, changes.get(key))
         for suite in run.suites
@@ -114,7 +114,7 @@ def scenarios_of(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[Scenar
 
 
 def proposals(base: Iterable[Approval], head: Iterable[Approval]) -> tuple[Approval, ...]:
-    """What a pull request's file approves and its base's does not."""
+    """Approvals in a pull request's file that the base branch's file does not have."""
     known = {approval.scope for approval in base}
     return tuple(approval for approval in head if approval.scope not in known)
 
@@ -135,7 +135,7 @@ def _lasts(days: int) -> str:
 
 
 def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, Failing], today: date) -> _Finding:
-    """What the approval itself says against its own use."""
+    """Checks one approval by itself: its day, its scenario, its check, its bounds."""
     over = _over(approval, today)
     if over is not None:
         return over
@@ -159,7 +159,7 @@ def _over(approval: Approval, today: date) -> _Finding | None:
 
 
 def _outside(approval: Approval, failing: Failing) -> _Finding:
-    """Whether the failure lies outside of what was approved."""
+    """Checks whether the failure exceeds what was approved."""
     kind = failing.change.kind if failing.change is not None else None
     if approval.change not in (None, kind):
         now = f"the change is {kind}" if kind else "nothing was compared"
@@ -175,12 +175,12 @@ def _outside(approval: Approval, failing: Failing) -> _Finding:
 
 
 def _shown(score: float, least: float) -> str:
-    """As many digits as it takes to show that it is less."""
+    """The score with as many digits as it takes to show that it is lower."""
     return f"{score:.2f}" if float(f"{score:.2f}") < least else f"{score:.9g}"
 
 
 def _no_such(approval: Approval, scenarios: Iterable[ScenarioKey]) -> str:
-    """The run has no such scenario; where it has variants, one of them must be named."""
+    """The run has no such scenario; if the scenario has variants, the approval must name one."""
     variants = [
         key.variant
         for key in scenarios
@@ -192,7 +192,7 @@ def _no_such(approval: Approval, scenarios: Iterable[ScenarioKey]) -> str:
 
 
 def _uncovered(failing: Failing, names: set[str | None]) -> set[str]:
-    """What fails beside the approved checks; nothing where the scenario as a whole is approved."""
+    """Failures other than the approved checks; none if the scenario as a whole is approved."""
     return set() if None in names else {each for each in failing.faults if each not in names}
 
 

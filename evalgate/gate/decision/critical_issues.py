@@ -23,7 +23,7 @@ def too_many_critical(
     words: Collection[str],
     approved: Container[ScenarioKey] = (),
 ) -> Iterator[Reason]:
-    """A reason for each of `words` that speaks of hard fails; it is no new one where the baseline had it too.
+    """A reason for each word of `fail_on` about hard fails; not a new one if the baseline had too many too.
 
     Goldens that are approved or in quarantine are not counted.
     """

@@ -57,15 +57,15 @@ def decide(  # noqa: PLR0913  everything that decides
     approved: Container[ScenarioKey] = (),
     weakenings: Weakenings | None = None,
 ) -> Decision:
-    """The one decision about a run.
+    """Decides about a run.
 
     `policies` holds the effective policy of each suite; `run_policy` is that of the project: its
-    `min_evaluated` counts over all scenarios, and it stands in for a suite without one. `baseline` is None
-    where none was asked for, `comparison` None where there was nothing to compare with.
+    `min_evaluated` counts over all scenarios, and it applies to suites without a policy. `baseline` is None
+    if none was requested, `comparison` None if there was nothing to compare with.
 
-    A failed gate (1) goes before lack of evidence (3), and that before an unreachable baseline (4).
-    `report_only` turns the exit code into 0 and leaves verdict and reasons as they are. Scenarios that are
-    `approved` may fail; `weakenings` are what the gate demands less than the baseline's.
+    A failure (exit code 1) outranks missing evidence (3), which outranks an unreachable baseline (4).
+    `report_only` sets the exit code to 0 and keeps verdict and reasons. Scenarios that are `approved` may
+    fail; `weakenings` are demands of the baseline's suites and policies that are no longer made.
     """
     by_suite = {
         suite.name: _of_suite(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
@@ -87,7 +87,7 @@ def decide(  # noqa: PLR0913  everything that decides
 
 
 def with_approved(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:
-    """The same decision once these scenarios may fail: what a person approved after it had fallen."""
+    """The decision without reasons for scenarios that a person approved after it was made."""
     reasons = [reason for reason in decision.reasons if not _is_approved(reason, approved)]
     code = _exit_code(reasons)
     verdicts = {
@@ -111,10 +111,10 @@ def _of_suite(
     policy: Policy,
     approved: Container[ScenarioKey],
 ) -> list[Reason]:
-    """Every reason that a suite gives: what fails, then what is lacking."""
+    """Every reason of a suite: failures first, then missing evidence."""
     words = set(policy.fail_on)
     if baseline is not None and baseline.status == "unreachable":
-        words.discard("new_hard_fail")  # whether a hard fail is new can't be known: `unreachable` says so
+        words.discard("new_hard_fail")  # unknown whether a hard fail is new: the reason is `unreachable`
     found = list(failures(suite, comparison.changes if comparison else {}, words, approved))
     found += too_many_critical(suite, comparison, policy.critical_issue_threshold, words, approved)
     lacking = (
@@ -126,7 +126,7 @@ def _of_suite(
 
 
 def _of_run(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
-    """What is lacking over all suites, where no suite has said it already."""
+    """Missing evidence over all suites, unless a suite has that reason already."""
     said = {reason.code for reason in found}
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     lacking = (
@@ -137,7 +137,7 @@ def _of_run(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
 
 
 def _ordered(reasons: Iterable[Reason]) -> list[Reason]:
-    """Worst first, else in the order of the run; each place says a thing once."""
+    """Worst first, then in the order of the run; each place gives a reason once."""
     once = {(reason.code, reason.suite, reason.scenario, reason.variant): reason for reason in reasons}
     return sorted(once.values(), key=lambda reason: WORST_FIRST.index(reason.code))
 
@@ -152,7 +152,7 @@ def _exit_code(reasons: Iterable[Reason]) -> int:
 
 
 def _suite_verdict(suite: SuiteResult, reasons: Iterable[Reason]) -> GateVerdict:
-    """A suite that taught nothing is never a pass, also where the rest of the run was evaluated."""
+    """A suite without an evaluated scenario never passes, even if the rest of the run was evaluated."""
     verdict = VERDICTS[_exit_code(reasons)]
     if verdict == "pass" and not any(map(evaluated, suite.scenarios)):
         return "cannot_judge"

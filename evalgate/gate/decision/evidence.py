@@ -1,4 +1,4 @@
-"""Whether there is enough to judge by: traces, evaluated scenarios, a baseline. Nothing is never green."""
+"""Checks that there is enough to judge by: traces, evaluated scenarios, a baseline. Nothing never passes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ABSENT = frozenset({"none", "expired"})
 
 
 def evaluated(scenario: ScenarioResult) -> bool:
-    """Whether the run learned anything about a scenario that may decide.
+    """Whether a scenario was evaluated and may decide.
 
-    One whose every trial ended in an error that the suite allows has a verdict, and still taught nothing. One
-    in quarantine is no evidence for anything.
+    One whose every trial ended in an error that the suite allows has a verdict, but was not evaluated. One in
+    quarantine is no evidence for anything.
     """
     return (
         not scenario.quarantined
@@ -36,7 +36,7 @@ def evaluated(scenario: ScenarioResult) -> bool:
 
 
 def no_traces(suite: SuiteResult) -> Reason | None:
-    """A suite with no trace and no scenario, not even an optional one."""
+    """A reason if a suite has no trace and no scenario, not even an optional one."""
     if suite.traces or suite.scenarios or suite.skipped:
         return None
     lacking = "no trace was found and no scenario is named: check the globs in `traces`"
@@ -44,7 +44,7 @@ def no_traces(suite: SuiteResult) -> Reason | None:
 
 
 def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
-    """A run that learned nothing about any scenario."""
+    """A reason if no scenario of the run was evaluated."""
     scenarios = [scenario for suite in suites for scenario in suite.scenarios]
     if any(map(evaluated, scenarios)):
         return None
@@ -59,9 +59,9 @@ def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
 def too_few_evaluated(
     scenarios: Sequence[ScenarioResult], least: float, suite: str | None = None
 ) -> Reason | None:
-    """A share of evaluated scenarios below `min_evaluated`; without scenarios there is no share.
+    """A reason if the share of evaluated scenarios is below `min_evaluated`; none without scenarios.
 
-    Scenarios in quarantine are on neither side of it.
+    Scenarios in quarantine count neither as evaluated nor as scenarios.
     """
     scenarios = [scenario for scenario in scenarios if not scenario.quarantined]
     if not scenarios or least <= 0:
@@ -75,7 +75,7 @@ def too_few_evaluated(
 
 
 def missing_baseline(baseline: BaselineInfo | None, words: Collection[str]) -> Reason | None:
-    """No baseline where `fail_on` demands one, or GitHub silent where `fail_on` has to know."""
+    """A reason if `fail_on` needs a baseline that does not exist or could not be fetched from GitHub."""
     needed = sorted(NEEDS_BASELINE.intersection(words))
     if baseline is not None and baseline.status == "unreachable" and needed:
         listed = ", ".join(needed)

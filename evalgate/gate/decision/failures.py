@@ -1,4 +1,4 @@
-"""What stops a merge: each scenario that a word of `fail_on` names, worst first."""
+"""Finds what stops a merge: each scenario that an entry of `fail_on` applies to, worst entry first."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def failures(
     words: Collection[str],
     approved: Container[ScenarioKey] = (),
 ) -> Iterator[Reason]:
-    """One reason for each of `words` and each scenario of the suite that it holds for.
+    """One reason for each word of `fail_on` and each scenario of the suite that it applies to.
 
-    A scenario without a change has no counterpart in a baseline: its hard fail is new. What is `approved` may
-    fail, but not by stale evidence; what is in quarantine gives no reason at all.
+    A scenario without a change is not in the baseline: its hard fail is new. An `approved` scenario may fail,
+    but not by stale evidence; one in quarantine gives no reason at all.
     """
     rules = [(word, rule) for word, rule in RULES.items() if word in words]
     for scenario in suite.scenarios:
@@ -99,4 +99,4 @@ RULES: dict[str, Rule] = {
     "not_evaluable": _not_evaluable,
     "stale_evidence": _stale_evidence,
 }
-"""The words of `fail_on` that speak of a scenario, worst first."""
+"""The words of `fail_on` about a scenario, worst first."""

@@ -1,7 +1,7 @@
-"""Which scenarios are flaky: those whose outcome turned, and turned again.
+"""Finds flaky scenarios: those whose outcome flipped, and flipped back.
 
-One turn is a change, for better or worse. Only who goes and comes back is flaky. A run that judged the very
-recording of the run before it has nothing to add: then the newer judgement stands for both.
+One flip is a change, for better or worse; only two or more make a scenario flaky. If a run judged the same
+trace as the run before it, the two count as one run with the newer outcome.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TURNS_OF_A_FLAKE = 2
 
 
 def past_outcomes(key: ScenarioKey, sightings: Iterable[Sighting]) -> PastOutcomes:
-    """What stored runs say of a scenario; they come oldest first."""
+    """The outcomes of a scenario in stored runs, which are given oldest first."""
     past = PastOutcomes(key, "")
     for seen in sightings:
         past = with_outcome(past, seen.row.verdict, seen.at, seen.row.trace_sha256)
@@ -37,7 +37,7 @@ def past_outcomes(key: ScenarioKey, sightings: Iterable[Sighting]) -> PastOutcom
 def with_outcome(
     past: PastOutcomes, verdict: Verdict, at: datetime, fingerprint: str | None = None
 ) -> PastOutcomes:
-    """The same with one more run; one that learned nothing of the scenario says nothing of its stability."""
+    """Adds one run to past outcomes; a run that did not evaluate the scenario changes nothing."""
     if verdict in NOT_EVALUATED:
         return past
     outcomes, flips = past.outcomes, past.flips
@@ -51,7 +51,7 @@ def with_outcome(
 
 
 def stability(past: PastOutcomes) -> Stability:
-    """One scenario over its last runs, 20 of them at most."""
+    """The stability of one scenario over its last runs, 20 at most."""
     known = len(past.outcomes)
     start = max(0, known - WINDOW)
     runs = past.outcomes[start:]
@@ -72,7 +72,7 @@ def stability(past: PastOutcomes) -> Stability:
 
 
 def _turns(past: PastOutcomes, start: int, end: int) -> Sequence[Flip]:
-    """Turns in a window, that into its first run included."""
+    """The flips in a window, including the one into its first run."""
     return [flip for flip in past.flips if start <= flip.run < end]
 
 
@@ -85,7 +85,7 @@ def _steadiness(runs: int, turns: int) -> Steadiness:
 
 
 def _is_new(past: PastOutcomes) -> bool:
-    """Flaky in the last window and not in one of the same size before it."""
+    """Whether it is flaky in the last window and was not in the one of the same size before it."""
     known = len(past.outcomes)
     size = min(WINDOW, known // 2)
     middle = known - size

@@ -1,4 +1,4 @@
-"""The reasons that a weakened gate gives, one a place."""
+"""Turns weakenings into reasons of the decision, one for each place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def weakened_reasons(weakenings: Weakenings) -> Iterator[Reason]:
-    """One reason for each place that lost something and where that fails the gate."""
+    """One reason for each place with a weakening that fails the gate there."""
     places: dict[tuple[str | None, str | None, str | None], list[Weakening]] = {}
     for each in weakenings.told:
         if each.suite in weakenings.failing:

@@ -1,7 +1,7 @@
-"""Agent or rules: new recordings under the old rules, and old recordings under the new, decide it.
+"""Finds whether the agent or the rules changed a verdict, by judging both sides' traces under both rules.
 
-One table over four outcomes: before (old recordings, old rules), now (new, new), and the two crossed ones, of
-which either may be unknown.
+One table over four outcomes: baseline (old traces, old rules), current (new, new), and the two crossed ones,
+either of which may be unknown.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _CAUSES: dict[Case, dict[Outcomes, Said]] = {
     (True, True): {(False, True): _MASKED, (False, False): _MASKED, (False, None): _MASKED},
     (False, False): {(True, True): _OUTGROWN, (True, False): _OUTGROWN, (True, None): _OUTGROWN},
 }
-"""By (before, now), then by (now by the old rules, before by the new); True is PASS."""
+"""Keyed by (baseline, current), then by (current by old rules, baseline by new rules); True is PASS."""
 _OF_SCORES: dict[CauseKind, str] = {
     "agent": f"the agent changed: its score moves as much {UNDER}",
     "rules_stricter": "the agent is the same, the rules got stricter",
@@ -76,7 +76,7 @@ class ScoredVerdict(NamedTuple):
 
 
 class CrossScores(NamedTuple):
-    """New recordings by old rules, old recordings by new rules; `lacking` says why one of them is None."""
+    """New traces by old rules, old traces by new rules; `missing_reason` explains why one of them is None."""
 
     now_by_old: ScoredVerdict | None = None
     before_by_new: ScoredVerdict | None = None
@@ -84,10 +84,10 @@ class CrossScores(NamedTuple):
 
 
 def cause_of(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, least: float) -> Cause | None:
-    """Who is to blame or to praise; None where nothing changed on the way.
+    """Finds whether agent or rules caused a change; None if nothing changed.
 
-    A verdict that rests on no evaluation says nothing about agent or rules. `least` is the smallest move of a
-    score that counts where the verdicts do not flip.
+    A verdict without an evaluation is no evidence about agent or rules. `min_delta` is the smallest move of a
+    score that counts if the verdicts do not flip.
     """
     if {before.verdict, now.verdict} & NOT_EVALUATED:
         return None
@@ -116,7 +116,7 @@ def _held(judged: ScoredVerdict | None, has: Callable[[ScoredVerdict], bool]) ->
 
 
 def _of_scores(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, least: float) -> Said | None:
-    """The same table for a score that moved by more than `least`: whether it is still where it was."""
+    """Looks up the cause in the same table for a score that moved by more than `min_delta`."""
     if before.score is None or now.score is None:
         return None
     start, delta = before.score, round(now.score - before.score, DIGITS)
@@ -125,7 +125,7 @@ def _of_scores(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, 
     fell = delta < 0
 
     def is_above(judged: ScoredVerdict) -> bool:
-        """Where it was or higher, for a score that fell; higher than it was for one that rose."""
+        """For a score that fell: at least the baseline's; for one that rose: higher than the baseline's."""
         moved = round((judged.score or 0.0) - start, DIGITS)
         return moved >= -round(least, DIGITS) if fell else moved > round(least, DIGITS)
 

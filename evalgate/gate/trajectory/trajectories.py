@@ -1,4 +1,4 @@
-"""The course of a recording out of a trace, or out of the document that a baseline keeps of it."""
+"""Builds the trajectory of a trace, or of the document in which a baseline stores the trace."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MOST_CALLS = 1_000
 MOST_MESSAGES = 10_000
 MOST_TURNS = 200
 ROOM = 500_000
-"""Characters kept of one recording."""
+"""Characters kept of one trace."""
 LOOKED_AT = 20_000
-"""Characters of a text that are searched for secrets; fewer are kept, so that none is cut in two."""
+"""Characters of a text that are searched for secrets; fewer are kept, so that no secret is cut in two."""
 ANSWER, WORDS, RESPONSE, NAME = 300, 1_000, 16_000, 200
 
 
 def course_of(trace: Trace) -> Trajectory:
-    """What happened in a trace of this run. Secrets are taken out, as they are of a baseline's traces."""
+    """The trajectory of a trace of this run. Secrets are redacted, as they are in a baseline's traces."""
     document = {
         "messages": trace.messages,
         "tool_calls": trace.tool_calls,
@@ -38,12 +38,12 @@ def course_of(trace: Trace) -> Trajectory:
 
 
 def course_of_document(document: Mapping[str, Any]) -> Trajectory:
-    """What happened in a trace that a baseline keeps; what is not of the expected shape is passed over."""
+    """The trajectory of a trace stored in a baseline; parts of an unexpected shape are skipped."""
     return _course(document, _Cutter(lambda value: value))
 
 
 class _Cutter:
-    """Makes values small, then free of secrets, then smaller: a search for secrets is bounded."""
+    """Shortens values, redacts them, then shortens them again: that bounds the search for secrets."""
 
     def __init__(self, clean: Callable[[Any], Any]) -> None:
         self._first, self._last = Compactor(ROOM, LOOKED_AT), Compactor(ROOM)
@@ -85,7 +85,7 @@ def _call(call: Mapping[str, Any], cutter: _Cutter) -> TrajectoryCall:
 
 
 def _answer(call: Mapping[str, Any]) -> str:
-    """What came back, as text; a recorder that wrote it as a value has it in `result` alone."""
+    """The result of a call as text; a recorder that wrote it as a value has it only in `result`."""
     text = call.get("result_text")
     if isinstance(text, str):
         return text
@@ -94,7 +94,7 @@ def _answer(call: Mapping[str, Any]) -> str:
 
 
 def _turns(document: Mapping[str, Any], final: Any, cutter: _Cutter) -> dict[int, Turn]:
-    """What was said turn by turn, without the final answer."""
+    """The messages of user and agent by turn, without the final answer."""
     turns: dict[int, Turn] = {}
     for message in islice(_records(document, "messages"), MOST_MESSAGES):
         content, role = message.get("content"), message.get("role")

@@ -1,4 +1,4 @@
-"""Two recordings of a scenario side by side: calls aligned, words compared, the first departure named."""
+"""Compares two trajectories of a scenario: aligns calls, compares words, finds the first divergence."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 200
 MOST_CHANGES = 10
-"""Places of the arguments of one call that are told."""
+"""Changed places in the arguments of one call that are kept."""
 MOST_SAID = 20
 MOST_PARTS = 400
 AROUND = 2
-"""Equal calls kept on either side of a difference, where there are too many to keep all."""
+"""Equal calls kept before and after each difference, if there are too many to keep all."""
 ARGUMENTS, SAID = 300, 300
 _SILENCE = Turn()
 
 
 def course_difference(before: Trajectory, now: Trajectory, trial_before: int, trial: int) -> Behaviour:
-    """How the course of `trial` differs from that of the baseline's `trial_before`."""
+    """How trial number `trial` differs from the baseline's trial number `baseline_trial`."""
     steps = list(_steps(before.calls, now.calls))
     said = list(_said(before, now))
     response = _response(before.response, now.response)
@@ -97,7 +97,7 @@ def _is_departure(step: CallStep) -> bool:
 
 
 def _abridged(steps: Sequence[CallStep]) -> list[CallStep]:
-    """All of them where they are few; else what differs with a few equal ones around it, the first ones."""
+    """All steps if they are few; else the differences with a few equal steps around them, the first ones."""
     if len(steps) <= MOST_STEPS:
         return list(steps)
     told = {
@@ -123,7 +123,7 @@ def _response(before: str | None, now: str | None) -> list[TextPart]:
 
 
 def _first(steps: Sequence[CallStep], said: Sequence[Utterance]) -> FirstDivergence | None:
-    """Where the agent acts, or is spoken to, otherwise: its words differ from recording to recording."""
+    """The first different call or user message; the agent's words are ignored: they differ in every trace."""
     found: list[tuple[int, int, FirstDivergence]] = []
     user = next((each for each in said if each.who == "user"), None)
     if user is not None:
@@ -139,7 +139,7 @@ def _first(steps: Sequence[CallStep], said: Sequence[Utterance]) -> FirstDiverge
 def _last(
     before: Trajectory, now: Trajectory, said: Sequence[Utterance], response: Sequence[TextPart]
 ) -> FirstDivergence | None:
-    """Where nothing but the agent's words, or the end of the recording, is other."""
+    """The divergence if only the agent's words, or the end of the trace, differ."""
     if said:
         return FirstDivergence(said[0].turn, "words")
     turn = min(max(before.turns, default=0), max(now.turns, default=0))

@@ -1,4 +1,4 @@
-"""What the agent did before and what it did now, trial against trial, for scenarios that are not well."""
+"""Pairs trials of the baseline with trials of this run, for scenarios that fail or got worse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class BaselineSide(NamedTuple):
-    """A scenario that is not well: its change, its trials in the baseline and in this run, none empty."""
+    """A scenario that fails or got worse: its change, and its trials on both sides, neither empty."""
 
     key: ScenarioKey
     change: Change
@@ -27,7 +27,7 @@ class BaselineSide(NamedTuple):
 
 
 class TrialPair(NamedTuple):
-    """A trial of the baseline and the one of this run that it is held against."""
+    """A trial of the baseline and the trial of this run that it is compared with."""
 
     earlier: BaselineTrial
     trial: TrialResult
@@ -47,7 +47,7 @@ def not_well(comparison: Comparison, run: Run, before: BaselineRun) -> Iterator[
 
 
 def add_calls(comparison: Comparison, run: Run, before: BaselineRun) -> None:
-    """Lays the tool calls of a trial of the baseline beside those of the worst trial of this run."""
+    """Adds to each change the tool calls of this run's worst trial and of its counterpart in the baseline."""
     for _, change, earlier, trials in not_well(comparison, run, before):
         worst = _worst(trials)
         number = column(trials, "trial")[worst]
@@ -57,7 +57,7 @@ def add_calls(comparison: Comparison, run: Run, before: BaselineRun) -> None:
 
 
 def pair_of(earlier: Sequence[BaselineTrial], trials: Sequence[TrialResult]) -> TrialPair:
-    """The worst trial, and the passed one of the baseline with its number, else the first that passed."""
+    """Pairs the worst trial with the baseline's passed trial of that number, else with the first passed."""
     worst = trials[_worst(trials)]
     return TrialPair(_alike(earlier, worst.trial), worst)
 
@@ -73,12 +73,12 @@ def _alike(earlier: Sequence[BaselineTrial], number: int) -> BaselineTrial:
 
 
 def rank(status: str, score: float | None) -> tuple[bool, float]:
-    """What trials of one scenario are ordered by, the worst first."""
+    """The sort key of the trials of one scenario, the worst first."""
     return status == "passed", score or 0.0
 
 
 def behaviour_of(pair: TrialPair, before: Trajectory, now: Trajectory) -> Behaviour:
-    """How the two recordings of a pair differ, with the figures of both trials."""
+    """How the two traces of a pair differ, with score, cost, latency and tokens of both trials."""
     from evalgate.gate.trajectory.trajectory_diff import course_difference
     from evalgate.models.comparison.trajectory import FigureMoved
 

@@ -1,4 +1,4 @@
-"""Which demands of the baseline the suites and policies make no more.
+"""Finds demands of the baseline's suites and policies that today's no longer make.
 
-Entry points: `detect_weakening.weakened`, `implication`, `requirements`.
+Entry points: `detect_weakening.find_weakenings`, `implication`, `requirements`.
 """

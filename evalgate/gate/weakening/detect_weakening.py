@@ -1,7 +1,7 @@
-"""How suites and policies of today demand less than those that a baseline was judged by.
+"""Finds where today's suites and policies demand less than those that the baseline was judged by.
 
-Only what is plainly no stricter counts as kept: an expectation that was replaced by one of which nobody can
-say whether it is stricter is told as replaced.
+An expectation counts as kept only if the new one is clearly at least as strict. If that is unknown, the
+expectation is reported as replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Found(NamedTuple):
-    """A weakening, and what it has in common with the same one in other scenarios of the suite."""
+    """A weakening, and the key by which the same one in other scenarios of the suite is recognised."""
 
     weakening: Weakening
     common: tuple[object, ...]
@@ -35,10 +35,10 @@ class _Found(NamedTuple):
 def weakened(
     old: Configuration, new: Configuration, compared: Mapping[str, Sequence[str]]
 ) -> list[Weakening]:
-    """What the scenarios and policies of `new` demand less, in the order of `old`.
+    """What the scenarios and policies of `current` demand less, in the order of `baseline`.
 
-    `compared` are ids of scenarios by suite that both sides judged, for those that globs found. What one side
-    does not have at all is told by `removed_scenarios.removed`.
+    `compared_ids` are the ids of scenarios, by suite, that both sides judged, for those that globs found. For
+    what one side lacks entirely, see `removed_scenarios.find_removed_scenarios`.
     """
     now = {suite.name: suite for suite in new.suites}
     found = _policies(old, new)
@@ -51,7 +51,7 @@ def weakened(
 
 
 def _quarantines(old: Suite, new: Suite) -> Iterator[Weakening]:
-    """Quarantines that the old suite did not have, or not for as long."""
+    """Quarantines that the baseline's suite did not have, or not for as long."""
     for each in new.quarantine:
         if any(covers(earlier, each) for earlier in old.quarantine):
             continue
@@ -67,7 +67,7 @@ def _quarantines(old: Suite, new: Suite) -> Iterator[Weakening]:
 
 
 def _policies(old: Configuration, new: Configuration) -> list[Weakening]:
-    """The project's policy, then those of suites in what they do not share with it."""
+    """Weakenings of the project's policy, then those of suite policies that the project's does not share."""
     shared = list(
         eased(
             effective(PolicyEntry.unsaid(), old.policy, None),
@@ -91,7 +91,7 @@ def _policies(old: Configuration, new: Configuration) -> list[Weakening]:
 
 
 def _of_suite(old: Suite, new: Suite, compared: Sequence[str]) -> Iterator[_Found]:
-    """Every entry that judged an id, against the one that judges it now; each two of them once."""
+    """Compares every entry that judged an id with the entry that judges it now; each pair once."""
     before, now = ScenarioIndex(old), ScenarioIndex(new)
     seen: set[tuple[int, int]] = set()
     for id_ in dict.fromkeys((*before.ids(), *compared)):
@@ -127,7 +127,7 @@ def _of_scenario(key: ScenarioKey, old: Scenario, new: Scenario) -> Iterator[_Fo
 
 
 def _demands(old: Scenario, new: Scenario) -> Iterator[Weakening]:
-    """What a scenario demands beside its checks."""
+    """What a scenario demands less, apart from its checks."""
     before, now = old.rules, new.rules
     if round(new.threshold, DIGITS) < round(old.threshold, DIGITS):
         texts = f"threshold: {old.threshold:g}", f"threshold: {new.threshold:g}"
@@ -157,7 +157,7 @@ def _pass_k(demand: tuple[int, int] | None) -> str | None:
 
 
 def _gathered(found: Iterable[_Found], suite: Suite) -> list[Weakening]:
-    """What several scenarios lost together is told once, of the suite."""
+    """Merges weakenings that several scenarios share into one of the suite."""
     groups: dict[tuple[object, ...], list[Weakening]] = {}
     for each in found:
         groups.setdefault(each.common, []).append(each.weakening)

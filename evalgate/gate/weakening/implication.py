@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.gate.weakening.requirements import Requirement
 
 MOST_MEMBERS = 100
-"""Members of a group, beyond which only equal ones are seen to be implied."""
+"""Members of a group beyond which only equal ones count as implied."""
 
 _ORDERS: dict[str, dict[str, Implies]] = {
     "allowed_tools": {"tools": orders.allowed},
@@ -50,13 +50,13 @@ _ORDERS: dict[str, dict[str, Implies]] = {
     "expected_tool": {"min_calls": orders.at_least},
     "tool_sequence": {"is_ordered": orders.at_least, "is_closed": orders.at_least},
 }
-"""Fields of a type that have an order; any other field can only be the same."""
+"""Fields of a type that have an order; any other field must be equal."""
 _OPERATORS = {"jmespath": "value", "output_json": "target", "output_numeric": "target"}
 """Types with an `operator`, and the field that it compares with."""
 
 
 class Loss(NamedTuple):
-    """A field that demands less: its name, what it said and says. `is_other` where the two have no order."""
+    """A field that demands less, with both values. `is_incomparable` if the two values have no order."""
 
     field: str
     before: Any
@@ -65,7 +65,7 @@ class Loss(NamedTuple):
 
 
 def is_kept(old: Requirement, new: Requirement) -> bool:
-    """Whether all that passes the new check would have passed the old one."""
+    """Whether everything that passes the current check would have passed the baseline's."""
     if old == new:
         return True
     if old.negate != new.negate or old.type != new.type:
@@ -74,7 +74,7 @@ def is_kept(old: Requirement, new: Requirement) -> bool:
 
 
 def losses(old: Requirement, new: Requirement) -> list[Loss]:
-    """Where a check of the same type demands less, field by field."""
+    """The fields in which a check of the same type demands less."""
     if old.negate != new.negate:
         return [Loss("negate", old.negate, new.negate, is_other=True)]
     if old.type == "recorded_score" and old.name != new.name:
@@ -97,14 +97,14 @@ def _implies(old: Requirement, name: str, weaker: dict[str, Any], stronger: dict
     if isinstance(weaker[name], Relation):
         old_one, new_one = weaker[name], stronger[name]
         if old_one.operator == new_one.operator == "contains" and old.fields.get("expression") != TEXT:
-            return equal(old_one.value, new_one.value)  # a list may be looked at, whose members are whole
+            return equal(old_one.value, new_one.value)  # in a list, `contains` looks for an equal member
         return orders.relation(old_one, new_one)
     order = _ORDERS.get(old.type, {}).get(name, orders.same)
     return order(weaker[name], stronger[name])
 
 
 def _comparable(demand: Requirement) -> dict[str, Any]:
-    """The fields, those that say one thing together made one."""
+    """The fields, with those that express one demand together merged into one."""
     fields = dict(demand.fields)
     value = _OPERATORS.get(demand.type)
     if value is not None:
@@ -123,7 +123,7 @@ def _comparable(demand: Requirement) -> dict[str, Any]:
 
 
 def _sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
-    """Steps that may be left out where other calls may stand between; else all must be the same."""
+    """Steps may be left out if other calls are allowed in between; else all must be the same."""
     old, new = weaker["sequence"], stronger["sequence"]
     if equal(old, new):
         return True
@@ -133,7 +133,7 @@ def _sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
 
 
 def _as_written(loss: Loss, old: Requirement, new: Requirement) -> Loss:
-    """A loss in the words of the suite."""
+    """A loss with the field names that suites use."""
     if isinstance(loss.before, Relation):
         return loss._replace(
             before={loss.before.operator: loss.before.value}, after={loss.after.operator: loss.after.value}
@@ -148,7 +148,7 @@ def _as_written(loss: Loss, old: Requirement, new: Requirement) -> Loss:
 
 
 def _of_members(old: Requirement, new: Requirement) -> list[Loss]:
-    """A group: all_of must keep each member, any_of may not get a new way out."""
+    """Losses of a group: all_of must keep each member, any_of may not gain an alternative."""
     whole = Loss(old.type, len(old.members), len(new.members), is_other=True)
     if old.condition != new.condition or not old.members or not new.members:
         return [whole]
@@ -175,7 +175,7 @@ def _any_keeps(member: Requirement, among: tuple[Requirement, ...]) -> bool:
 
 
 def _keeps(old: Requirement, new: Requirement) -> bool:
-    """As a member of a group, where nothing but the demand itself counts."""
+    """Whether a member of a group is implied; only its demand counts there, not name or weight."""
     if old == new:
         return True
     return old.is_skippable >= new.is_skippable and is_kept(old, new)

@@ -1,4 +1,4 @@
-"""What a check demands, as its evaluator understands it: short forms written out, defaults filled in."""
+"""Parses what a check demands, as its evaluator does: short forms expanded, defaults filled in."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, 
 from evalgate.records import dataclass, field
 
 NO_CALL = "expected_tool"
-"""A type for which null says something else than nothing: no call at all."""
+"""The type for which null has a meaning other than absence: no call at all."""
 _COMMON = frozenset({"type", *COMMON})
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One check: `fields` are those of its type, members of a group lie in `members` and `condition`."""
+    """One check: `fields` are those of its type, a group has its members in `members` and `condition`."""
 
     type: str
     name: str | None = None
@@ -31,12 +31,12 @@ class Requirement:
 
     @property
     def counts(self) -> bool:
-        """False where its outcome can change nothing."""
+        """False if its outcome can change nothing."""
         return self.required or self.weight > 0
 
 
 def demand_of(written: Any) -> Requirement | None:
-    """A check as a suite has it; None where this version does not know what it says."""
+    """Parses a check as written in a suite; None if this version does not understand it."""
     try:
         form = canonical(written).fields
         kind = form["type"]
@@ -74,7 +74,7 @@ def demand_of(written: Any) -> Requirement | None:
 
 
 def _group(kind: str, form: dict[str, Any]) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
-    """A group's condition, its own fields, and its members as written."""
+    """A group's condition, its fields, and its members as written."""
     if kind == "when":
         return demand_of(form["when"]), {}, list(form["then"])
     if kind == "at_least":

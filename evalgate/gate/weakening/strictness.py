@@ -1,6 +1,6 @@
-"""When one demand on a value implies another: each function says that what passes `new` also passes `old`.
+"""Whether one demand on a value implies another: what passes `stronger` then also passes `weaker`.
 
-None is the absence of the demand. Where nothing can be said for sure the answer is no.
+None is the absence of the demand. If the answer is uncertain it is no.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Implies = Callable[[Any, Any], bool]
-"""(old, new): what passes the new demand passes the old."""
+"""(weaker, stronger): whether what passes the stronger demand passes the weaker one."""
 
 LONGEST = 1_000
-"""Members of lists that are compared one with another."""
+"""Members of lists that are compared with one another."""
 
 
 def at_most(old: float | None, new: float | None) -> bool:
@@ -36,32 +36,32 @@ def at_least(old: float | None, new: float | None) -> bool:
 
 
 def same(old: Any, new: Any) -> bool:
-    """What has no order."""
+    """Demands without an order."""
     return equal(old, new)
 
 
 def or_nothing(old: Any, new: Any) -> bool:
-    """What has no order but that nothing demands nothing."""
+    """Demands without an order, of which None demands nothing."""
     return old is None or equal(old, new)
 
 
 def found_in(old: str | None, new: str | None) -> bool:
-    """Texts to be contained."""
+    """Texts that must be contained."""
     return old is None or (new is not None and old in new)
 
 
 def found_in_any_case(old: str, new: str) -> bool:
-    """Texts to be contained, whatever their case."""
+    """Texts that must be contained, ignoring case."""
     return old.casefold() in new.casefold()
 
 
 def at_the_start(old: str, new: str) -> bool:
-    """Texts to begin with."""
+    """Required prefixes."""
     return new.startswith(old)
 
 
 def at_the_end(old: str, new: str) -> bool:
-    """Texts to end with."""
+    """Required suffixes."""
     return new.endswith(old)
 
 
@@ -71,7 +71,7 @@ def all_found(old: Sequence[str], new: Sequence[str]) -> bool:
 
 
 def any_found(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Texts of which one must be contained."""
+    """Texts, one of which must be contained."""
     return all(any(text in each for text in _first(old)) for each in _first(new))
 
 
@@ -81,7 +81,7 @@ def forbidden(old: Sequence[str] | None, new: Sequence[str] | None) -> bool:
 
 
 def allowed(old: Sequence[str] | None, new: Sequence[str] | None) -> bool:
-    """Globs of which everything must match one."""
+    """Globs, one of which everything must match."""
     return old is None or (new is not None and all(_covered(each, old) for each in _first(new)))
 
 
@@ -90,18 +90,18 @@ def _covered(pattern: str, by: Sequence[str]) -> bool:
 
 
 def _first(values: Sequence[Any]) -> Sequence[Any]:
-    """As many members as are compared; a longer list is told by what lies within."""
+    """The members that are compared; a longer list is judged by these."""
     return values[:LONGEST]
 
 
 def subsequence(whole: Sequence[Any], part: Sequence[Any]) -> bool:
-    """Whether `part` is what is left of `whole` when members are taken out."""
+    """Whether `part` is `whole` with some members left out, in the same order."""
     rest = iter(whole)
     return all(any(equal(member, each) for each in rest) for member in part)
 
 
 def bag_within(whole: Sequence[Any], part: Sequence[Any]) -> bool:
-    """Whether each member of `part` is one of `whole`, as often as it stands there."""
+    """Whether `whole` contains each member of `part`, at least as often."""
     left = list(_first(whole))
     for member in _first(part):
         place = next((index for index, each in enumerate(left) if equal(each, member)), None)
@@ -112,7 +112,7 @@ def bag_within(whole: Sequence[Any], part: Sequence[Any]) -> bool:
 
 
 class Relation(NamedTuple):
-    """An operator and what it compares with."""
+    """An operator and the value that it compares with."""
 
     operator: str
     value: Any
@@ -148,7 +148,7 @@ def _barred(each: Relation) -> list[Any]:
 
 
 def _fits(old: Relation, value: Any) -> bool:
-    """Whether a value that the new demand names would do for the old one."""
+    """Whether a value that the stronger demand names meets the weaker one."""
     if value is None:
         return False
     try:
@@ -172,7 +172,7 @@ def _range(each: Relation) -> _Range | None:
 
 
 def _lengths(value: Any) -> _Range | None:
-    """Bounds of a length as one range; `ne` makes it none."""
+    """Bounds of a length as one range; None if `ne` is among them."""
     bounds = value.items() if isinstance(value, dict) else [("eq", value)]
     whole = _Range()
     for name, limit in bounds:

@@ -1,4 +1,4 @@
-"""The checks of a scenario, before and now: each of the old ones paired with what became of it."""
+"""Compares the checks of a scenario: pairs each check of the baseline with what became of it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 SHOWN = 120
 MOST_COMPARED = 200
-"""Checks of a scenario that are compared one with another; the rest by what they literally say."""
+"""Checks of a scenario that are compared with one another; the rest only by their text as written."""
 
 
 class WeakenedCheck(NamedTuple):
-    """One way in which a scenario's checks demand less; `now` is the check it is about, if it is left."""
+    """One way in which a scenario's checks demand less; `current` is the check now, if it still exists."""
 
     kind: WeakeningKind
     was: Assertion
@@ -42,7 +42,7 @@ class _Pair(NamedTuple):
 
 
 def lost_checks(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[WeakenedCheck]:
-    """What the new checks demand less than the old ones, in the order of the old."""
+    """What the current checks demand less than the baseline's, in the order of the baseline."""
     if _all_written(old, new):
         return
     before, now = _checks(old), _checks(new)
@@ -57,7 +57,7 @@ def lost_checks(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[
 
 
 def _all_written(old: Sequence[Assertion], new: Sequence[Assertion]) -> bool:
-    """Whether every check is still there as it was, the common case."""
+    """Whether every check is still there unchanged, the common case."""
     return len(old) <= len(new) and all(
         was is now or was.written == now.written for was, now in zip(old, new, strict=False)
     )
@@ -68,7 +68,7 @@ def _checks(assertions: Sequence[Assertion]) -> list[_Check]:
 
 
 def _paired(old: Sequence[_Check], new: Sequence[_Check]) -> tuple[list[_Pair], list[_Check]]:
-    """Pairs, the likest first, and the old checks that are left."""
+    """Pairs, the most similar first, and the baseline's checks that are left over."""
     pairs, left = list[_Pair](), list(new)
     alone = list(old)
     for likeness in (_is_equal, _is_kept_as_it_was, _has_its_name, _is_near, _is_of_its_type):
@@ -97,7 +97,7 @@ def _has_its_name(old: Requirement, new: Requirement) -> bool:
 
 
 def _is_near(old: Requirement, new: Requirement) -> bool:
-    """The same check with a figure or a list changed."""
+    """The same check with a number or a list changed."""
     return old.type == new.type and all(not loss.is_other for loss in losses(old, new))
 
 
@@ -106,7 +106,7 @@ def _is_of_its_type(old: Requirement, new: Requirement) -> bool:
 
 
 def _stands_elsewhere(check: _Check, now: Sequence[_Check]) -> bool:
-    """Whether another check demands the same, so that nothing is lost but a repetition."""
+    """Whether another check demands the same, so that only a repetition is lost."""
     old = check.demand
     return any(
         is_kept(old, each.demand) and each.demand.required >= old.required and each.demand.counts
@@ -133,7 +133,7 @@ def _of_pair(pair: _Pair) -> Iterator[WeakenedCheck]:
 
 
 def _lighter(pairs: Sequence[_Pair]) -> Iterator[WeakenedCheck]:
-    """A weight that fell, also against the other checks: all halved together is no change."""
+    """Weights that fell, also relative to the other checks: halving all of them is no change."""
     before = fsum(pair.old.demand.weight for pair in pairs)
     now = fsum(pair.new.demand.weight for pair in pairs)
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""A golden, before and now: which of its demands got weaker."""
+"""Compares a golden with the baseline's: which of its demands got weaker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTS = ("required_tool_usage", "required_refusal", "required_memory_recall")
 
 
 def weaker_golden(old: GoldenRules, new: GoldenRules | None) -> Iterator[Weakening]:
-    """What the golden demands less, but for its score and its assertions; all of it where it is none now."""
+    """What the golden demands less, apart from score and assertions; everything if it is no golden now."""
     if new is None:
         yield Weakening("check_removed", before="golden conversation")
         return
@@ -47,13 +47,13 @@ def weaker_golden(old: GoldenRules, new: GoldenRules | None) -> Iterator[Weakeni
 
 
 def assigned(rules: GoldenRules | None) -> list[Assertion]:
-    """The assertions that stand in for formulas; those that are required are a scenario's own as well."""
+    """The assertions that replace formulas, without required ones: those are scenario checks as well."""
     found = () if rules is None else rules.assigned.values()
     return [each for checks in found for each in checks if not each.required]
 
 
 def _turn(old: GoldenRules, new: GoldenRules, turn: int) -> Iterator[Weakening]:
-    """A turn that is no longer asked or answered, or otherwise: nobody can say which is stricter."""
+    """A turn whose message or answer was removed or changed: which one is stricter is unknown."""
     for name in TURNS:
         was, now = (_text(getattr(rules.golden, name), turn) for rules in (old, new))
         if was and was != now:
@@ -67,7 +67,7 @@ def _text(turns: Sequence[str], turn: int) -> str:
 
 
 def _turn_weights(old: GoldenRules, new: GoldenRules) -> Iterator[Weakening]:
-    """Turns that weigh less, by themselves or against the others that there were before."""
+    """Turns that weigh less, in absolute terms or relative to the other turns of the baseline."""
     turns = range(min(old.turns, new.turns))
     before, after = ([_weight(rules, turn) for turn in turns] for rules in (old, new))
     shares = [[each / (fsum(weights) or 1.0) for each in weights] for weights in (before, after)]

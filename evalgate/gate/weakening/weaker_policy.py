@@ -1,4 +1,4 @@
-"""A policy, before and now: which of its demands got weaker."""
+"""Compares a policy with the baseline's: which of its demands got weaker."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
 
 _COVERS = {"new_hard_fail": {"hard_fail"}, "broken": {"regression"}}
-"""Words of `fail_on` that another word says too."""
+"""Words of `fail_on` that another word includes."""
 _CORRECTIONS = ("holm", "bh", "none")
-"""From the one under which the least counts as a change."""
+"""Ordered from the one under which the fewest differences count as changes."""
 _INCREASES = ("cost", "latency", "tokens")
 
 
 class PolicyRelaxation(NamedTuple):
-    """One demand of a policy that is weaker."""
+    """One demand of a policy that got weaker."""
 
     kind: WeakeningKind
     before: str
@@ -29,7 +29,7 @@ class PolicyRelaxation(NamedTuple):
 
 
 def eased(old: Policy, new: Policy) -> Iterator[PolicyRelaxation]:
-    """What the new policy demands less."""
+    """What the current policy demands less than the baseline's."""
     for word in old.fail_on:
         if word not in new.fail_on and not _COVERS.get(word, set()) & set(new.fail_on):
             yield PolicyRelaxation("fail_on_dropped", f"fail_on: {word}", None)

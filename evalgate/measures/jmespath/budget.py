@@ -1,4 +1,4 @@
-"""What one search may cost: elements, characters and time, counted where work can multiply."""
+"""Bounds the cost of one search: elements, characters and time, counted where work can multiply."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import Any
 MAX_ELEMENTS = 1_000_000
 MAX_SECONDS = 1.0
 LONG_TEXT = 1_000
-"""Characters up to which touching a text costs no more than any other element."""
+"""Characters up to which a text costs no more than any other element."""
 
 
 class QueryFailedError(ValueError):
-    """The expression is fine, this input is not: a wrong type for a function, or too much work."""
+    """A valid expression failed on this input: a wrong type for a function, or too much work."""
 
 
 class QueryBudget:
-    """What is left of one search; every 16 characters of a long text count as an element."""
+    """The rest of the budget of one search; every 16 characters of a long text count as one element."""
 
     __slots__ = ("_left", "_until")
 
     def begin(self) -> None:
-        """A new search has the whole budget."""
+        """Restores the whole budget for a new search."""
         self._left = MAX_ELEMENTS
         self._until = 0.0
 
     def spend(self, elements: int) -> None:
-        """Counts work before it is done; raises QueryFailedError where it is too much or takes too long."""
+        """Counts work before it is done; raises QueryFailedError if it is too much or takes too long."""
         before = self._left
         self._left = left = before - elements
         if left >> 12 != before >> 12:
             self._look_at_the_clock()
 
     def spend_on_text(self, text: str) -> None:
-        """Counts one look at all of a text."""
+        """Counts reading the whole of a text."""
         if len(text) > LONG_TEXT:
             self.spend(len(text) >> 4)
 
     def weigh(self, value: Any) -> None:
-        """Counts everything within a value, as often as it stands there.
+        """Counts everything within a value, as often as it occurs.
 
-        A few selections can make a value that is small in memory, being the same parts again and again, and
-        endless to whoever walks through it.
+        A few selections can build a value that shares the same parts many times: small in memory, but almost
+        endless to traverse.
         """
         rest = [value]
         while rest:
@@ -67,7 +67,7 @@ class QueryBudget:
 
 
 def finite(value: Any) -> Any:
-    """The value itself; raises QueryFailedError for a number that is none, as to_number('NaN')."""
+    """Returns the value; raises QueryFailedError for NaN and infinity, such as to_number('NaN')."""
     if isinstance(value, float) and not isfinite(value):
         raise QueryFailedError("the expression makes a number that is not finite")
     return value

@@ -1,4 +1,4 @@
-"""A JMESPath tree compiled once into nested functions, each of which finds what its part asks for."""
+"""Compiles a JMESPath tree once into nested functions, one per node."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ Maker = Callable[["Compiler", Node], Step]
 
 
 class UnsupportedExpression(Exception):
-    """A tree that only the library's own interpreter knows how to walk."""
+    """Only the library's interpreter can evaluate this tree."""
 
 
 class Compiler:
-    """Compiles one tree; what it makes spends from `budget`, which must have begun."""
+    """Compiles one tree; its functions spend from `budget`, which must be reset before."""
 
     def __init__(self, budget: QueryBudget, functions: Functions) -> None:
         self.budget = budget
         self.functions = functions
 
     def step(self, node: Node) -> Step:
-        """What finds the value of the tree. Raises UnsupportedExpression."""
+        """Builds a function that finds the value of the tree. Raises UnsupportedExpression."""
         make = _MAKERS.get(node["type"])
         if make is None:
             raise UnsupportedExpression(node["type"])
         return make(self, node)
 
     def steps(self, node: Node) -> list[Step]:
-        """The same for all its children."""
+        """Builds the same for all its children."""
         return [self.step(child) for child in node["children"]]
 
     def condition(self, node: Node) -> Step:
-        """What is true to Python where the tree's value is true to JMESPath."""
+        """Builds a function whose value is true in Python if the tree's value is true in JMESPath."""
         kind = node["type"]
         if kind == "and_expression":
             first, second = map(self.condition, node["children"])

@@ -1,4 +1,4 @@
-"""JMESPath's functions: the library's own, with their work counted, and short ways through a few of them."""
+"""JMESPath's functions: those of the library with their work counted, and shortcuts for a few."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     Step = Callable[[Any], Any]
 
 BOOLEAN = frozenset({"contains", "starts_with", "ends_with"})
-"""Functions that find true or false."""
+"""Functions that return true or false."""
 _SIZED = frozenset({str, list, dict})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _THOROUGH = frozenset({"contains", "join", "max", "min", "sort", "to_string"})
-"""Functions that look at more than the members of a list."""
+"""Functions that read more than the direct members of a list."""
 
 
 class Functions(functions.Functions):
-    """The library's functions, counted; a result that is no finite number raises QueryFailedError."""
+    """The library's functions, counted; a result of NaN or infinity raises QueryFailedError."""
 
     def __init__(self, budget: QueryBudget) -> None:
         super().__init__()
         self._budget = budget
 
     def call_function(self, function_name: str, resolved_args: Any) -> Any:
-        """One call. Raises what the library raises, and QueryFailedError."""
+        """Calls one function. Raises what the library raises, and QueryFailedError."""
         budget = self._budget
         count = budget.weigh if function_name in _THOROUGH else self._count
         for argument in resolved_args:
@@ -48,7 +48,7 @@ class Functions(functions.Functions):
 
 
 class _Expression:
-    """`&expression`, under the name that the library knows it by."""
+    """`&expression`, with the class name that the library expects."""
 
     def __init__(self, step: Step, cost: int, budget: QueryBudget) -> None:
         self.expression = step
@@ -56,11 +56,11 @@ class _Expression:
         self._budget = budget
 
     def visit(self, step: Step, element: Any) -> Any:
-        """What the expression finds in one member of a list."""
+        """Returns what the expression finds in one member of a list."""
         found = step(element)
         self._budget.spend(self.cost)
         if type(found) is str:
-            self._budget.spend_on_text(found)  # a key, which will be compared
+            self._budget.spend_on_text(found)  # a sort key, which will be compared
         return found
 
 
@@ -68,13 +68,13 @@ Expression = _Expression
 
 
 def takes_expression(name: str, place: int) -> bool:
-    """True where the function asks for `&expression` at that place, counted from 0."""
+    """Returns whether the function takes `&expression` at that position, counted from 0."""
     signature = functions.Functions.FUNCTION_TABLE[name]["signature"]
     return place < len(signature) and "expref" in signature[place]["types"]
 
 
 def calling(name: str, arguments: Sequence[Step], library: Functions, budget: QueryBudget) -> Step:
-    """A call of the function with what its arguments find."""
+    """Builds a call of the function with what its arguments find."""
     call = library.call_function
     shortcut = _SHORTCUTS.get(name)
     if shortcut is not None:

@@ -1,4 +1,4 @@
-"""jmespath's own interpreter, for what is not compiled: counted like the rest."""
+"""The library's interpreter, for expressions that are not compiled, with its work counted."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class Interpreter(visitor.TreeInterpreter):
-    """Walks the tree of the expression again in every search; what it visits is spent from `budget`."""
+    """Walks the tree of the expression in every search; each visit is spent from `budget`."""
 
     def __init__(self, budget: QueryBudget, functions: Functions) -> None:
         super().__init__(visitor.Options(custom_functions=functions))
         self._budget = budget
         equals = equality(budget)
-        self.COMPARATOR_FUNC = {  # type: ignore[misc]  # of this search only
+        self.COMPARATOR_FUNC = {  # type: ignore[misc]  # of this instance only
             **visitor.TreeInterpreter.COMPARATOR_FUNC,
             "eq": equals,
             "ne": lambda left, right: not equals(left, right),
         }
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
-        """The value of one node. Raises QueryFailedError and what the library raises."""
+        """Returns the value of one node. Raises QueryFailedError and what the library raises."""
         value = finite(super().visit(node, *args, **kwargs))
         size = len(value) if isinstance(value, list) else len(value) >> 4 if isinstance(value, str) else 0
         self._budget.spend(1 + size)

@@ -1,4 +1,4 @@
-"""What JMESPath holds true, equal and comparable, with the work of long values counted."""
+"""Truth, equality and order as JMESPath defines them, with the work of long values counted."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ORDERS: dict[str, Compare] = {
 
 
 def falsy(value: Any) -> bool:
-    """True for null, false, and empty text, lists and objects; 0 is true."""
+    """Returns whether the value is null, false, or empty text, list or object; 0 is true."""
     return not value and type(value) not in NUMBERS
 
 
 def equality(budget: QueryBudget) -> Compare:
-    """`==` of two values: true is not 1, false is not 0 (but within lists and objects they are)."""
+    """Builds `==`: true is not 1, false is not 0 (but within lists and objects they are)."""
 
     def equals(left: Any, right: Any) -> bool:
         kind = type(left)
@@ -45,7 +45,7 @@ def equality(budget: QueryBudget) -> Compare:
 
 
 def equals_literal(find: Step, literal: Any, budget: QueryBudget) -> Step:
-    """`==` with what the expression itself says."""
+    """Builds `==` with a literal of the expression."""
     if literal is None or isinstance(literal, bool):
         return lambda value: find(value) is literal
     if isinstance(literal, str):
@@ -55,7 +55,7 @@ def equals_literal(find: Step, literal: Any, budget: QueryBudget) -> Step:
 
 
 def field_equals_text(name: str, text: str) -> Step:
-    """`name == 'text'`, what most filters ask."""
+    """Builds `name == 'text'`, as in most filters."""
 
     def step(value: Any) -> Any:
         try:
@@ -67,7 +67,7 @@ def field_equals_text(name: str, text: str) -> Step:
 
 
 def ordering(name: str, budget: QueryBudget) -> Compare:
-    """`<` and its like: None where either is neither number nor text; a number and a text raise TypeError."""
+    """Builds `<` and the like: None unless both are number or text; a number and a text raise TypeError."""
     compare, spend_on_text = ORDERS[name], budget.spend_on_text
 
     def ordered(left: Any, right: Any) -> Any:
@@ -81,7 +81,7 @@ def ordering(name: str, budget: QueryBudget) -> Compare:
 
 
 def ordered_to_number(name: str, find: Step, limit: float) -> Step:
-    """The same with a number that the expression itself says."""
+    """Builds the same with a number literal of the expression."""
     compare = ORDERS[name]
 
     def step(value: Any) -> Any:

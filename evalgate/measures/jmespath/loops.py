@@ -1,6 +1,6 @@
-"""The parts of a query that walk: along names, and over the members of lists and objects.
+"""Steps of a query that follow names, or loop over the members of lists and objects.
 
-Each loop spends what it will do before it does it.
+Each loop spends its work before it does it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def field(name: str) -> Step:
-    """The member of an object or section of a view; None of anything else."""
+    """The member of an object, or the section of a view; None for any other value."""
 
     def step(value: Any) -> Any:
         if value is None:
@@ -63,7 +63,7 @@ def _two_fields(first: str, second: str) -> Step:
 
 
 def not_null(find: Step, spend: Spend) -> Step:
-    """The members of a list but for its nulls."""
+    """The members of a list except nulls."""
 
     def step(value: Any) -> Any:
         members = find(value)
@@ -132,7 +132,7 @@ def kept(find: Step, holds: Step, cost: int, spend: Spend) -> Step:
 
 
 def kept_by_text(find: Step, texts: Sequence[tuple[str, str]], cost: int, spend: Spend) -> Step:
-    """The members of a list in which these fields are these texts, as most filters ask."""
+    """The members of a list in which these fields equal these texts, as in most filters."""
     select = _selecting(texts)
 
     def step(value: Any) -> Any:
@@ -161,7 +161,7 @@ def _selecting(texts: Sequence[tuple[str, str]]) -> Callable[[list[Any]], list[A
 
 
 def each_kept(find: Step, holds: Step, body: Step, cost: int, spend: Spend) -> Step:
-    """What `body` finds in each of them."""
+    """What `body` finds in each member for which `holds` is true."""
 
     def step(value: Any) -> Any:
         members = find(value)
@@ -174,7 +174,7 @@ def each_kept(find: Step, holds: Step, body: Step, cost: int, spend: Spend) -> S
 
 
 def flattened(find: Step, spend: Spend) -> Step:
-    """The members of a list, those of its lists in their place. The list itself where it holds none."""
+    """The members of a list, with nested lists flattened one level; the list itself if it has none."""
 
     def step(value: Any) -> Any:
         members = find(value)

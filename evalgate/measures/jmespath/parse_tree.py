@@ -1,4 +1,4 @@
-"""What can be told of a JMESPath tree without a value."""
+"""Properties of a JMESPath tree that need no value."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from evalgate.measures.jmespath.functions import BOOLEAN
 
 Node = Any
-"""jmespath's own tree: dictionaries with type, children and value."""
+"""A tree of the jmespath library: dictionaries with type, children and value."""
 
 _CHAINS = frozenset({"subexpression", "index_expression", "pipe"})
 _LOOPS = frozenset({"projection", "value_projection", "filter_projection"})
 SELECTIONS = frozenset({"multi_select_list", "multi_select_dict"})
 FIXED = frozenset({"field", "subexpression", "index", "index_expression", "pipe", "identity", "current"})
-"""Parts whose work depends on the expression alone and which can't fail."""
+"""Nodes that can't fail, and whose work depends on the expression alone."""
 
 
 def cost_of(node: Node) -> int:
-    """How many steps the tree takes, but for those that are counted once for each member of a list."""
+    """Counts the steps of the tree, except those that are counted once per member of a list."""
     if node["type"] in _LOOPS:
         return 1 + cost_of(node["children"][0])
     below = [child for child in node["children"] if isinstance(child, dict) and child["type"] != "expref"]
@@ -26,7 +26,7 @@ def cost_of(node: Node) -> int:
 
 
 def is_boolean(node: Node) -> bool:
-    """True where the tree finds nothing but true, false and null."""
+    """Returns whether the tree finds only true, false or null."""
     kind = node["type"]
     return kind in {"comparator", "not_expression"} or (
         kind == "function_expression" and node["value"] in BOOLEAN
@@ -34,7 +34,7 @@ def is_boolean(node: Node) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """False where a number anywhere within the value is infinite or none."""
+    """Returns whether no number within the value is infinite or NaN."""
     rest = [value]
     while rest:
         node = rest.pop()
@@ -46,27 +46,27 @@ def is_finite(value: Any) -> bool:
 
 
 def links(node: Node) -> list[Node]:
-    """The parts of a chain, those of its chains among them."""
+    """Returns the parts of a chain, with nested chains flattened."""
     if node["type"] not in _CHAINS:
         return [] if node["type"] in {"identity", "current"} else [node]
     return [link for child in node["children"] for link in links(child)]
 
 
 def kinds(node: Node) -> set[str]:
-    """The types of all parts."""
+    """Returns the types of all nodes."""
     below = (child for child in node["children"] if isinstance(child, dict))
     return {node["type"]}.union(*map(kinds, below))
 
 
 def path_of(node: Node) -> tuple[str, ...]:
-    """The names that the tree walks along; empty where it does anything else."""
+    """Returns the names of a plain path; empty if the tree does anything else."""
     found = links(node)
     is_path = all(link["type"] == "field" for link in found)
     return tuple(link["value"] for link in found) if is_path else ()
 
 
 def texts_asked_for(condition: Node) -> list[tuple[str, str]]:
-    """Fields and the texts they must be, where a filter asks for nothing else; empty where it does."""
+    """Returns fields and the texts they must equal; empty if a filter has any other condition."""
     kind, children = condition["type"], condition["children"]
     if kind == "and_expression":
         first, second = map(texts_asked_for, children)
@@ -79,7 +79,7 @@ def texts_asked_for(condition: Node) -> list[tuple[str, str]]:
 
 
 def sees_root(node: Node) -> bool:
-    """True where the expression looks at the view itself (`@`, `*`) and not only at named sections."""
+    """Returns whether the expression reads the view itself (`@`, `*`), not only named sections."""
     kind, children = node["type"], node["children"]
     if kind in {"current", "identity"}:
         return True

@@ -1,4 +1,4 @@
-"""JMESPath behind one door: checked when compiled, bounded when searched."""
+"""JMESPath expressions: validated when compiled, bounded when searched."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ MAX_DEPTH = 50
 
 
 class View(Protocol):
-    """What a query looks at: sections by name, or all of them."""
+    """The input of a query: sections by name, or all of them."""
 
     def get(self, name: str, default: Any = None) -> Any:
-        """One section."""
+        """Returns one section."""
 
     def field(self, section: str, name: str) -> Any:
-        """One field of a section; None where the section is no object or has none of that name."""
+        """Returns one field of a section; None if the section is not an object or lacks the field."""
 
     def whole(self) -> dict[str, Any]:
-        """All sections."""
+        """Returns all sections."""
 
 
 class QueryError(ValueError):
-    """The text is no expression, or one that could never work. `position` counts characters from 1."""
+    """The text is not an expression, or one that always fails. `position` counts characters from 1."""
 
     def __init__(self, message: str, position: int | None = None) -> None:
         super().__init__(message)
@@ -45,9 +45,9 @@ class QueryError(ValueError):
 
 
 class Query:
-    """One compiled expression; one serves a whole run, a search at a time.
+    """One compiled expression, used for a whole run, one search at a time.
 
-    `path` are the names that it walks along, where it does nothing else.
+    `path` has the names of a plain path; it is empty if the expression does anything else.
     """
 
     __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "expression", "path")
@@ -65,13 +65,13 @@ class Query:
         self.path = path_of(tree)
 
     def search(self, view: View) -> Any:
-        """What the expression finds, None for nothing. Raises QueryFailedError."""
+        """Returns what the expression finds, None for nothing. Raises QueryFailedError."""
         if len(self.path) > 1:
             return _walked(view, *self.path)
         return self.search_value(view.whole() if self._needs_whole else view)
 
     def search_value(self, value: Any) -> Any:
-        """The same on plain JSON."""
+        """Returns the same for plain JSON."""
         if self._is_fixed:
             return self._find(value)
         try:
@@ -90,7 +90,7 @@ class Query:
 
 
 def _walked(view: View, section: str, name: str, *rest: str) -> Any:
-    """Along names, as most expressions go."""
+    """Follows the names of a plain path, as most expressions are."""
     found = view.field(section, name)
     for each in rest:
         if not isinstance(found, dict):
@@ -125,13 +125,13 @@ def _parse(expression: str) -> Node:
         raise QueryError(
             f"{show(error.token_value, 40)} is not expected here", error.lex_position + 1
         ) from None
-    except Exception:  # noqa: BLE001  (RecursionError and worse: the text is a stranger's)
+    except Exception:  # noqa: BLE001  (RecursionError and worse: the text is untrusted)
         raise QueryError("this is no JMESPath expression") from None
     return parsed
 
 
 def _check(root: Node) -> None:
-    """Refuses what would fail on every trace, and what is too big to be meant."""
+    """Rejects expressions that would fail on every trace, or are too large."""
     stack, count = [(root, 1)], 0
     while stack:
         node, depth = stack.pop()

@@ -1,4 +1,4 @@
-"""How sure shares and means of few values can be: intervals that hold the truth in 95 of 100 cases."""
+"""95 % confidence intervals of shares and means of few values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def wilson(passed: int, total: int, z: float = Z_95) -> tuple[float, float] | No
     """Score interval of the share passed / total, within [0, 1]; None without trials.
 
     (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n): E. B. Wilson, "Probable inference, the law of
-    succession, and statistical inference", JASA 22 (1927). It does not shrink to a point where every trial
+    succession, and statistical inference", JASA 22 (1927). It does not shrink to a point if every trial
     passed or none did.
     """
     if total <= 0:
@@ -32,11 +32,11 @@ def wilson(passed: int, total: int, z: float = Z_95) -> tuple[float, float] | No
 
 
 def paired_rates_interval(kept: int, lost: int, won: int, total: int) -> tuple[float, float] | None:
-    """Interval of (won - lost) / total, how a pass rate moved over the same things; None of none.
+    """Interval of (won - lost) / total, the change of a pass rate over the same items; None without items.
 
-    `kept` passed on both sides, `lost` before only, `won` now only. R. G. Newcombe, "Improved confidence
-    intervals for the difference between binomial proportions based on paired data" (1998), method 10: the
-    Wilson intervals of both rates, drawn together by how the two hang together.
+    `kept` passed on both sides, `lost` only in the baseline, `won` only now. R. G. Newcombe, "Improved
+    confidence intervals for the difference between binomial proportions based on paired data" (1998), method
+    10: the Wilson intervals of both rates, narrowed by the correlation of the two.
     """
     before, now = wilson(kept + lost, total), wilson(kept + won, total)
     if before is None or now is None:
@@ -63,7 +63,7 @@ def _link(kept: int, lost: int, won: int, never: int) -> float:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Student's interval of the mean of some moves in [-1, 1]; None of fewer than two.
+    """Student's interval of the mean of changes in [-1, 1]; None for fewer than two.
 
     "The probable error of a mean", Biometrika 6 (1908).
     """

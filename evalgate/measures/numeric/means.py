@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DIGITS = 9
-"""Digits after the point that a difference must show in: 0.90 - 0.85 is not more than 0.05."""
+"""Decimal places in which a difference must show: 0.90 - 0.85 is not more than 0.05."""
 
 SAFE_LOW, SAFE_HIGH = 1e-100, 1e100
-"""Between them weights can be added up as they are."""
+"""Weights between them can be summed without scaling."""
 
 
 def mean_score(scores: Sequence[float]) -> float | None:
-    """Mean of scores, rounded to 1e-9; None of nothing."""
+    """Returns the mean of scores, rounded to 1e-9; None without scores."""
     return round(fsum(scores) / len(scores), DIGITS) if scores else None
 
 
 def mean_amount(amounts: Sequence[float | None]) -> float | None:
-    """Mean of amounts in their own unit; None of nothing and where one is unknown, for unknown is never 0."""
+    """Returns the mean of amounts; None without amounts or if one is unknown, as unknown is never 0."""
     known = [amount for amount in amounts if amount is not None]
     if not known or len(known) < len(amounts):
         return None
@@ -31,7 +31,7 @@ def mean_amount(amounts: Sequence[float | None]) -> float | None:
 
 
 def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float | None:
-    """Mean of scores by their weights >= 0, rounded to 1e-9; None where all weights are 0."""
+    """Returns the mean of scores by weights >= 0, rounded to 1e-9; None if all weights are 0."""
     heaviest = max(weights, default=0.0)
     if heaviest <= 0:
         return None

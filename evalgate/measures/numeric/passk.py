@@ -1,4 +1,4 @@
-"""How often k tries would do: estimates from n recorded trials of which some passed."""
+"""pass@k and pass^k, estimated from n recorded trials of which some passed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pass_hat_k(total: int, passed: int, k: int) -> float | None:
 
 
 def _all_drawn(total: int, marked: int, k: int) -> float | None:
-    """Chance that k drawn of `total` without putting back are all among the `marked`."""
+    """Chance that k of `total`, drawn without replacement, are all among the `marked`."""
     if not 1 <= k <= total:
         return None
     if k > marked:

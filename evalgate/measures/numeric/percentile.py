@@ -1,4 +1,4 @@
-"""Percentiles of recorded amounts: always one of the values, never a figure between two."""
+"""Percentiles of recorded amounts: always one of the values, never interpolated."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 STRETCH = 1 << 18
-"""Values that are sorted at once: as a list they take four times what they take in an array."""
+"""Values that are sorted at once: a list takes four times the memory of an array."""
 
 
 def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
-    """The least known value with at least `percent` (1 to 100) of the known values at or below it.
+    """Returns the least value with at least `percent` (1 to 100) of the known values at or below it.
 
-    Unknown values are left out; None where nothing is known.
+    Unknown values are left out; None if all are unknown.
     """
     return rank_in(sorted(value for value in values if value is not None), percent)
 
 
 def rank_in(known: Sequence[float], percent: int) -> float | None:
-    """The same of values that are known and sorted."""
+    """Returns the same for values that are known and sorted."""
     return known[_place(percent, len(known))] if known else None
 
 
 def ranks_among(known: array[float], percents: Sequence[int]) -> list[float | None]:
-    """The same for several percents of known values, which may stand in another order afterwards."""
+    """Returns the same for several percents of known values, which it may reorder."""
     if len(known) <= STRETCH:
         in_order = sorted(known)
         return [rank_in(in_order, percent) for percent in percents]

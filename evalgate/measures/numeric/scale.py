@@ -1,4 +1,4 @@
-"""Figures brought onto the scale of a score, from 0 to 1."""
+"""Scales values to a score from 0 to 1."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from math import isfinite
 
 
 def normalize_score(value: float, minimum: float = 0.0, maximum: float = 1.0) -> float:
-    """Where a value lies between two ends, in [0, 1]; what lies outside stands at the nearer end.
+    """Returns where a value lies between two bounds, in [0, 1]; values outside are clamped.
 
-    Raises ValueError for ends that are none, and for what is no number.
+    Raises ValueError if the bounds are not finite and ascending, or the value is NaN.
 
     >>> normalize_score(7, 0, 10), normalize_score(-3, 0, 10), normalize_score(12, 0, 10)
     (0.7, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""A row of figures as a row of blocks, for a terminal."""
+"""Draws a row of numbers as a row of blocks, for a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNKNOWN = "\u00b7"
 
 
 def sparkline(values: Sequence[float | None], low: float | None = None, high: float | None = None) -> str:
-    """One block a value between the bounds, those of the values unless given; a dot where it is unknown.
+    """Draws one block per value between the bounds (default: those of the values); a dot if unknown.
 
     >>> sparkline([0.0, 0.5, None, 1.0])
     '\u2581\u2585\u00b7\u2588'

@@ -1,4 +1,4 @@
 """Secrets removed from text and documents.
 
-Entry points: `redact.redact`, `redact.hide`, `project_secrets.ProjectSecrets`.
+Entry points: `redact.redact`, `redact.hide_secrets`, `project_secrets.ProjectSecrets`.
 """

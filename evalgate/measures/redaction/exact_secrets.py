@@ -1,4 +1,4 @@
-"""Secrets known by their value: how a text spells them, and how they go out of a finished document."""
+"""Secrets known by their value: finds their encodings in a text, and removes them from a document."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SHORTEST = 6
-"""Characters; shorter ones would tear ordinary text apart."""
+"""Characters; shorter secrets occur in ordinary text too."""
 LONG_LINE = 16
-"""Characters from which a line of a secret of several lines is looked for by itself."""
+"""Characters from which one line of a secret of several lines is redacted by itself."""
 START = 8
-"""Characters of a secret's beginning that are taken out where a cut left no more of it."""
+"""Characters of a secret's beginning that are redacted if the text was cut after them."""
 MARK = f"{REDACTED}secret]"
 _CUTS = ("\u2026".encode(), b"\\u2026", b"...")
 _UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
@@ -23,7 +23,7 @@ _PERCENT = re.compile("%[0-9A-F]{2}")
 
 
 class ExactSecrets:
-    """Values that nobody may see: as they are, in base64 wherever they begin, and percent-encoded."""
+    """Secret values: unchanged, in base64 at any offset, and percent-encoded."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         spelled = {spelling for secret in secrets for spelling in _spellings(secret)}
@@ -32,7 +32,7 @@ class ExactSecrets:
         self._written = sorted(written, key=lambda form: (-len(form), form))
 
     def are_in(self, text: str) -> bool:
-        """Whether one stands in a text without invisible characters."""
+        """Returns whether the text, which has no invisible characters, contains a secret."""
         for spelling in self._spelled:
             if len(spelling) > len(text):
                 return False
@@ -41,7 +41,7 @@ class ExactSecrets:
         return False
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Where they stand in such a text, from and to, and of which kind they are."""
+        """Yields start, end and kind of each secret in such a text."""
         for spelling in self._spelled:
             start = text.find(spelling)
             while start >= 0:
@@ -49,7 +49,7 @@ class ExactSecrets:
                 start = text.find(spelling, start + len(spelling))
 
     def taken_out_of(self, document: bytes) -> bytes:
-        """A finished document (JSON, Markdown, XML) without them, and without the stumps that cuts left."""
+        """Redacts a finished document (JSON, Markdown, XML), also beginnings of secrets before a cut."""
         for form in self._written:
             if form in document:
                 document = document.replace(form, MARK.encode())
@@ -61,7 +61,7 @@ class ExactSecrets:
 
 
 def _without_stump(text: bytes, begun: list[bytes]) -> bytes:
-    """The text before a cut, without the beginning of a secret at its end."""
+    """Redacts the beginning of a secret at the end of the text before a cut."""
     for form in begun:
         at = text.rfind(form[:START], -len(form))
         if at >= 0 and form.startswith(text[at:]):
@@ -84,7 +84,7 @@ def _long_lines(secret: str) -> list[str]:
 
 
 def _in_base64(raw: bytes) -> Iterator[str]:
-    """Alone, and amid other text: what of its base64 does not depend on the neighbours."""
+    """Yields its base64, alone and amid other text: the part that does not depend on its neighbours."""
     import base64
 
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -102,7 +102,7 @@ def _in_percent(raw: bytes) -> Iterator[str]:
 
 
 def _written(spelling: str) -> Iterator[bytes]:
-    """How a document writes it: JSON and XML escape, Markdown parts mentions, its tables escape pipes."""
+    """Yields it as documents write it: escaped for JSON, XML and Markdown (split mentions, escaped pipes)."""
     import json
 
     xml = spelling.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

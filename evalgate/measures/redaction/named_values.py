@@ -1,6 +1,6 @@
-"""Values behind their names in text: `name: value`, `name=value`, and JSON that a text quotes.
+"""Finds values after their names in text: `name: value`, `name=value`, and quoted JSON.
 
-Every step is bounded by the text's length, also where quotes and brackets never end.
+The work is linear in the text's length, also if quotes and brackets are never closed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r'(?P<quote>\\*")|\\+|[^\\"{}\[\]]+|[{}\[\]]')
 
 
 class NamedValues:
-    """Finds values behind any of some names, written in capitals or not."""
+    """Finds values after any of the given names, ignoring case."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(name.casefold() for name in names)
@@ -31,7 +31,7 @@ class NamedValues:
         self._reach = max(self._lengths, default=0) + 2 * _BLANKS
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where values stand, from and to.
+        """Yields start and end of each value.
 
         >>> text = 'Name: Ann Lee; {"name": "Bob"} name=Eve, no_name=Cy'
         >>> [text[start:end] for start, end in NamedValues(["name"]).places(text)]
@@ -46,7 +46,7 @@ class NamedValues:
                 yield start, past
 
     def _stands_before(self, text: str, at: int) -> bool:
-        """Whether one of the names ends before a place, as a word of its own."""
+        """Returns whether one of the names ends before a position, as a separate word."""
         before = text[max(0, at - self._reach) : at].rstrip(" \t").rstrip("\"'`*").rstrip("\\").casefold()
         if before[-1:] not in self._last:
             return False
@@ -58,12 +58,12 @@ class NamedValues:
 
 
 def _continues(character: str) -> bool:
-    """Whether a name goes on to the left."""
+    """Returns whether the character to the left would make the name part of a longer one."""
     return character.isalnum() or character == "_"
 
 
 def _value_at(text: str, at: int, *, is_line: bool) -> tuple[int, int]:
-    """A quoted value, a bracketed one, a word or the rest of a line; an end that is missing is the text's."""
+    """Finds a quoted or bracketed value, a word or the rest of a line; unclosed ones end with the text."""
     quote = _QUOTE.match(text, at)
     if quote:
         closing = _closing(text, quote[0], quote.end())
@@ -75,12 +75,12 @@ def _value_at(text: str, at: int, *, is_line: bool) -> tuple[int, int]:
 
 
 def _closing(text: str, quote: str, at: int) -> re.Match[str] | None:
-    """The quote that is escaped as the opening one; quotes within the value are escaped once more."""
+    """Finds the quote escaped like the opening one; quotes within the value have one more escape."""
     return re.compile(rf"(?<!\\){re.escape(quote)}").search(text, at)
 
 
 def _end_of_nested(text: str, at: int) -> int:
-    """Past the bracket that closes the one at a place. Brackets within quotes do not count."""
+    """Returns the position after the matching bracket. Brackets within quotes do not count."""
     wanted: list[str] = []
     while token := _TOKEN.match(text, at):
         at = token.end()

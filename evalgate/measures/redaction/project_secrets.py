@@ -1,4 +1,4 @@
-"""What a project hides beside the known secrets: what its patterns find, and values under names of fields."""
+"""Additional secrets of a project: matches of its patterns, and values of its named fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELD, EXACT = "field", "secret"
 NOT_SEARCHED = "text not searched"
 MOST_NESTED = 64
 SLOW_SECONDS = 1.0
-"""What all slow searches of one pattern may take together."""
+"""Total time of all slow searches of one pattern."""
 _ORDINARY = "Pack my box with five dozen liquor jugs, then call me back."
 
 Span = tuple[int, int, str]
@@ -28,35 +28,35 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """One pattern and the name that stands where it found something."""
+    """One pattern, and the name that replaces its matches."""
 
     name: str
     pattern: Pattern
 
 
 class ProjectSecrets:
-    """The patterns and the field names of one project, or of several together."""
+    """The patterns and field names of one project, or of several merged."""
 
     def __init__(self, texts: Sequence[HiddenText] = (), fields: Sequence[str] = ()) -> None:
         self.texts, self.fields = tuple(texts), frozenset(name.casefold() for name in fields)
         self._named = NamedValues(self.fields)
 
     def joined(self, other: ProjectSecrets) -> ProjectSecrets:
-        """All that either hides."""
+        """Returns the secrets of both."""
         return ProjectSecrets((*self.texts, *other.texts), [*self.fields, *other.fields])
 
     def has(self, other: ProjectSecrets) -> bool:
-        """Whether nothing of the other is new."""
+        """Returns whether all patterns and fields of the other are included."""
         known = {(each.name, each.pattern.source) for each in self.texts}
         theirs = {(each.name, each.pattern.source) for each in other.texts}
         return theirs <= known and other.fields <= self.fields
 
     def is_field(self, name: str) -> bool:
-        """Whether the value under a name is hidden, whatever it is."""
+        """Returns whether the value of a field is always redacted."""
         return name.casefold() in self.fields
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Where something to hide stands, from and to, and what it is."""
+        """Yields start, end and kind of each secret."""
         marks = self._marks(text)
         starts = [start for start, _ in marks]
         for span in (*self._found(text), *self._behind_names(text)):
@@ -65,7 +65,7 @@ class ProjectSecrets:
                 yield span
 
     def _marks(self, text: str) -> list[tuple[int, int]]:
-        """What was put in before: texts pass more than one door, and a mark is not to be marked."""
+        """Finds redaction marks: a text may be redacted more than once, and marks must stay unchanged."""
         return [found.span() for found in self._mark.finditer(text)] if REDACTED in text else []
 
     def _found(self, text: str) -> Iterator[Span]:
@@ -88,7 +88,7 @@ class ProjectSecrets:
 
 
 def hides_too_much(pattern: Pattern) -> str | None:
-    """Why a pattern would leave nothing to read; None where it may be used. Raises PatternFailedError."""
+    """Explains why a pattern would redact too much; None if it is usable. Raises PatternFailedError."""
     places = [*pattern.places_in(""), *pattern.places_in(_ORDINARY)]
     if any(start == end for start, end in places):
         return "it matches where nothing is"
@@ -97,7 +97,7 @@ def hides_too_much(pattern: Pattern) -> str | None:
 
 
 def emptied(value: Any, depth: int = 0) -> Any:
-    """A value with every text and number in it hidden; what it is made of stays to be seen."""
+    """Redacts every text and number in a value; its structure stays visible."""
     if value is None or isinstance(value, bool) or value == "":
         return value
     if isinstance(value, dict | list) and depth >= MOST_NESTED:

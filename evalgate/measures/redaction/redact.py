@@ -1,7 +1,7 @@
-"""Secrets taken out of text: token shapes, passwords by the name before them, and secrets given exactly.
+"""Redacts secrets in text: token shapes, values after names like `password`, and exact secrets.
 
-Ordinary text costs little: shapes are looked for only in long unbroken runs, contexts ("password=...") only
-where one of their words occurs. No pattern backtracks over more than a bounded stretch.
+Ordinary text costs little: shapes are searched only in long unbroken runs, contexts ("password=...") only
+if one of their words occurs. No pattern backtracks over more than a bounded length.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 MOST_GLUED = 8
-"""How often a text is looked at again, once something was taken out of it."""
-_SHORTEST = 8  # `://u:p@h`: nothing recognised is shorter
+"""How often a text is searched again after something in it was redacted."""
+_SHORTEST = 8  # `://u:p@h`: no recognised secret is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
 _AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
 _LONG_RUN = b"\x01" * SHORTEST_SHAPE
@@ -35,28 +35,28 @@ Span = tuple[int, int, str]
 
 
 def redact(text: str) -> str:
-    """The text with every recognised secret replaced by `[redacted: <kind>]`."""
+    """Replaces every recognised secret in the text by `[redacted: <kind>]`."""
     return _PLAIN.text(text)
 
 
 def redact_value(value: Any) -> Any:
-    """A JSON value with its texts redacted, and whole texts under names like `password`."""
+    """Redacts the texts of a JSON value, and whole texts under names like `password`."""
     return _PLAIN.value(value)
 
 
 def redact_field(name: str, clean: Any) -> Any:
-    """A redacted value that stands under a name: hidden whole where that is a name like `password`."""
+    """Redacts the whole of a value, its texts already redacted, if its name is like `password`."""
     return _PLAIN.field(name, clean)
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """From now on this process redacts these values too, and nothing else that it was told of before."""
+    """Makes this process redact these values; they replace all secrets set earlier."""
     _PLAIN.exact, _PLAIN.own = _exactly(secrets), None
     _forget()
 
 
 def hide_too(own: ProjectSecrets) -> None:
-    """From now on this process redacts what a project asks for as well."""
+    """Makes this process redact the secrets of a project too."""
     if _PLAIN.own is not None and _PLAIN.own.has(own):
         return
     _PLAIN.own = own if _PLAIN.own is None else _PLAIN.own.joined(own)
@@ -64,7 +64,7 @@ def hide_too(own: ProjectSecrets) -> None:
 
 
 def when_others_are_hidden(forget: Callable[[], None]) -> None:
-    """Has `forget` called whenever it changes what is hidden: for who keeps texts that were redacted."""
+    """Calls `listener` whenever the secrets change, so that caches of redacted texts can be cleared."""
     _KEEPERS.append(forget)
 
 
@@ -74,12 +74,12 @@ def _forget() -> None:
 
 
 def also_hidden() -> ProjectSecrets | None:
-    """What projects asked for so far, for other processes to hide it too."""
+    """Returns the secrets of projects so far, so that other processes can redact them too."""
     return _PLAIN.own
 
 
 def without_hidden(document: bytes) -> bytes:
-    """A finished document that somebody else wrote, without the values that this process hides."""
+    """Removes the exact secrets of this process from a document that another process wrote."""
     return _PLAIN.exact.taken_out_of(document) if _PLAIN.exact else document
 
 
@@ -87,20 +87,20 @@ def _exactly(secrets: Iterable[str]) -> ExactSecrets | None:
     known = set(secrets)
     if not known:
         return None
-    from evalgate.measures.redaction.exact_secrets import ExactSecrets  # most runs know of none
+    from evalgate.measures.redaction.exact_secrets import ExactSecrets  # most runs have none
 
     return ExactSecrets(known)
 
 
 class Redactor:
-    """Redacts the known shapes, the exact secrets it was given, and what a project asks for."""
+    """Redacts known token shapes, exact secrets, and the secrets of a project."""
 
     def __init__(self, exact: Iterable[str] = ()) -> None:
         self.exact = _exactly(exact)
         self.own: ProjectSecrets | None = None
 
     def text(self, text: str) -> str:
-        """The text without secrets; characters that nobody sees do not hide one."""
+        """Redacts secrets in the text, even if invisible characters split them."""
         if (
             self.own is None
             and (len(text) < _SHORTEST or _is_ordinary(text))
@@ -112,7 +112,7 @@ class Redactor:
         return text if clean == bare else clean
 
     def value(self, value: Any, depth: int = 0) -> Any:
-        """A JSON value without secrets; what lies deeper than 64 levels is left out."""
+        """Redacts secrets in a JSON value; values nested deeper than 64 levels are left out."""
         if isinstance(value, str):
             return self.text(value)
         if not isinstance(value, dict | list):
@@ -127,11 +127,11 @@ class Redactor:
         }
 
     def field(self, name: str, clean: Any) -> Any:
-        """A value without secrets that stands under a name: hidden where the name says that it is one."""
+        """Redacts the whole of a value, its texts already redacted, if its name marks it as a secret."""
         if isinstance(clean, str) and clean and _is_secret_field(without_invisible(name)[-NAME_END:]):
             return f"{REDACTED}field]"
         if self.own is not None and self.own.is_field(without_invisible(name)):
-            from evalgate.measures.redaction.project_secrets import emptied  # most projects ask for none
+            from evalgate.measures.redaction.project_secrets import emptied  # most projects have none
 
             return emptied(clean)
         return clean
@@ -140,7 +140,7 @@ class Redactor:
         spans = self._found(text)
         if self.exact is not None:
             spans = [*self.exact.spans(text), *spans]
-        # What stands right beside a secret may be one that only then stands by itself.
+        # Text next to a secret may be a secret too, recognised only after that one is replaced.
         for _ in range(MOST_GLUED):
             if not spans:
                 break
@@ -166,7 +166,7 @@ def _without(text: str, spans: Sequence[Span]) -> str:
 
 
 def _is_ordinary(text: str) -> bool:
-    """True where no secret can be: nothing unseen, no run like a token, no word that gives one away."""
+    """Returns whether no secret is possible: no invisible character, token-like run or context word."""
     if not text.isascii():
         if not hides_nothing(text):
             return False
@@ -181,7 +181,7 @@ def _is_ordinary(text: str) -> bool:
 
 
 def _recognised(text: str) -> list[Span]:
-    # One byte a character, so that places in `flat` are places in the text.
+    # One byte per character, so that positions in `flat` are positions in the text.
     flat = text.encode("ascii", "replace")
     found: list[Span] = []
     if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
@@ -196,7 +196,7 @@ def _recognised(text: str) -> list[Span]:
 
 
 def _prefixes_in(runs: bytes) -> Iterable[bytes]:
-    """The prefixes that occur: looked for together, or one by one in a text of which each look takes long."""
+    """Returns the prefixes that occur, searched together, or one by one if the runs are long."""
     if len(runs) < _LARGE:
         return set(_any_prefix().findall(runs))
     characters = frozenset(runs)
@@ -205,7 +205,7 @@ def _prefixes_in(runs: bytes) -> Iterable[bytes]:
 
 @cache
 def _first_of_prefix() -> re.Pattern[bytes]:
-    """Matches where a prefix stands; told apart by their first byte, as most places have none of these."""
+    """Returns a pattern of all prefixes, grouped by first byte, as most positions have none of these."""
     rest: dict[bytes, list[bytes]] = {}
     for prefix in sorted(_BY_PREFIX):
         rest.setdefault(prefix[:1], []).append(re.escape(prefix[1:]))
@@ -219,7 +219,7 @@ def _any_prefix() -> re.Pattern[bytes]:
 
 
 def _long_runs(flat: bytes) -> bytes:
-    """The stretches in which a shape can lie, with one byte before each: mostly a few names."""
+    """Returns the runs that can contain a token, with one byte before each: mostly a few names."""
     runs = flat.translate(_AS_RUNS)
     start = runs.find(_LONG_RUN)
     parts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""A JSON document that is too large for memory, without the values that this process hides."""
+"""Removes exact secrets from a JSON document that is too large for memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SEAM = b'","'
-"""Without a backslash before it, its first quote ends a text: no value lies on both sides of its comma."""
+"""Without a backslash before it, its first quote ends a text, so no value crosses its comma."""
 BEFORE = b"\\"
 CUT = 2
 
 
 def clean_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The document in other pieces; they are cut where nothing that is hidden can be torn apart."""
+    """Yields the redacted document in other chunks, split only where no secret can be split."""
     held: list[bytes] = []
     tail = b""
     for piece in pieces:
@@ -33,7 +33,7 @@ def clean_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _last_seam(text: bytes) -> int:
-    """Behind the comma of the last one; negative where there is none."""
+    """Returns the position after the comma of the last seam; negative if there is none."""
     at = text.rfind(SEAM)
     while at > 0 and text[at - 1 : at] == BEFORE:
         at = text.rfind(SEAM, 0, at + len(SEAM) - 1)

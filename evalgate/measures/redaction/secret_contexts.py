@@ -1,7 +1,7 @@
-"""What gives a secret away by the words before it: names, headers, URLs, key blocks.
+"""Finds secrets by the words before them: names, headers, URLs, key blocks.
 
-A context starts at one of its words, found by plain search, so that text without them costs next to nothing.
-Patterns read lower-cased bytes from there on and never look further than their bounds.
+A context starts at one of its words, found by plain search, so that text without them costs almost nothing.
+Patterns read lower-cased bytes from there, up to a bounded length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WHERE_NAMES_END = r"[ _-]?$"
 _BEFORE_KEY = "api|access|secret|private|signing|encryption|master|account|shared|service"
 _BEFORE_TOKEN = "access|auth|refresh|bearer|session|secret|api|bot|oauth|personal|id"  # noqa: S105 - names, not secrets
 _BEFORE_SECRET = "client|app|api|shared|consumer|webhook|signing|jwt"  # noqa: S105 - names, not secrets
-_REACH = 14  # bytes before a word in which the longest of these and a separator fit
+_REACH = 14  # bytes before a word: the longest of these names and a separator fit
 
 _FIELD = (
     r"(?i)(?:passw(?:or)?d|passphrase|passwd|credentials?|authorization|^pwd|[_-]pwd|^secret|[_-]secret|^token|"
@@ -35,15 +35,15 @@ _PLACEHOLDER = (
 )
 
 NAME_END = 100
-"""Characters of a field's name by which it is known for a secret's."""
-_BARE_VALUE = 8  # bytes of a value that no name before `token` or `secret` explains
-_URL_TOKEN = 20  # bytes of a lone name before the `@` of a URL, to be taken for a token
+"""Last characters of a field's name that are checked for names of secrets."""
+_BARE_VALUE = 8  # bytes of a value if no name precedes `token` or `secret`
+_URL_TOKEN = 20  # bytes of a user name without password in a URL from which it counts as a token
 
 _compiled = cache(re.compile)
 
 
 class Context(NamedTuple):
-    """The words it starts at, the pattern from there (group `secret`), and a last look at a match."""
+    """The words it starts at, the pattern from there (group `secret`), and a final check of a match."""
 
     kind: str
     words: Sequence[bytes]
@@ -51,7 +51,7 @@ class Context(NamedTuple):
     is_secret: Callable[[Found, bytes], bool]
 
     def spans(self, flat: bytes, lowered: bytes, word: bytes) -> Iterator[tuple[int, int, str]]:
-        """Where secrets stand in the text behind one of the words; `lowered` is `flat` in lower case."""
+        """Yields secrets in the text after one of the words; `lowered` is `flat` in lower case."""
         pattern = _compiled(self.pattern)
         position = lowered.find(word)
         while position >= 0:
@@ -62,7 +62,7 @@ class Context(NamedTuple):
 
 
 def is_secret_field(name: str) -> bool:
-    """True for names of fields whose text is a secret whatever it looks like."""
+    """Returns whether the text of a field with this name is always a secret."""
     return bool(_compiled(_FIELD).search(name[-NAME_END:]))
 
 
@@ -75,14 +75,14 @@ def _random(_: Found, found: bytes) -> bool:
 
 
 def _stated(match: Found, found: bytes) -> bool:
-    """`name: word` may be a sentence: a bare word after a colon counts only where nothing follows it."""
+    """Returns whether a value is assigned: `name: word` is prose if text follows the unquoted word."""
     is_sentence = match["mark"] == b":" and not match["quote"] and found.isalpha()
     after = match.string[match.end() : match.end() + 1]
     return _given(match, found) and (not is_sentence or after in (b"", b"\n", b"\r"))
 
 
 def _named(names: str) -> Callable[[Found, bytes], bool]:
-    """After such a name (`api` before `key`) any value is a secret, else one that looks random."""
+    """Builds a check: after such names (`api` before `key`) any value is a secret, else random ones."""
     before = f"(?:{names}){_WHERE_NAMES_END}".encode()
 
     def look(match: Found, found: bytes) -> bool:
@@ -157,6 +157,6 @@ _WORDS = tuple({word.decode() for context in CONTEXTS for word in context.words}
 
 
 def may_have_context(text: str) -> bool:
-    """False where no context can be: a look at ASCII that costs a tenth of the search."""
+    """Returns whether a context is possible: a check of ASCII text that costs a tenth of the search."""
     has_mark = ":" in text or "=" in text or "earer" in text or "EARER" in text or "-----" in text
     return has_mark and any(map(text.lower().__contains__, _WORDS))

@@ -1,4 +1,4 @@
-"""What secrets look like by themselves: tokens known by their prefix, found by plain search for it."""
+"""Shapes of tokens: each is known by a prefix, and found by plain search for it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 REDACTED = "[redacted: "
-"""How the word begins that stands for a secret which was taken out."""
+"""The beginning of the mark that replaces a redacted secret."""
 
-# A prefix that could end a word (`task-`) needs an edge before it; a `\n` or `%20` written out is one.
+# A prefix that could end a word (`task-`) needs an edge before it; a literal `\n` or `%20` is one.
 _EDGE = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv])|(?<=%[0-9A-Fa-f]{2}))"
 _END = rb"(?![A-Za-z0-9])"
 
@@ -20,7 +20,7 @@ _compiled = cache(re.compile)
 
 
 class TokenShape(NamedTuple):
-    """A kind of token: what it begins with, and the pattern from there."""
+    """A kind of token: its prefixes, and the pattern after them."""
 
     kind: str
     prefixes: Sequence[bytes]
@@ -28,7 +28,7 @@ class TokenShape(NamedTuple):
     needs_edge: bool = False
 
     def spans(self, flat: bytes, prefix: bytes) -> Iterator[tuple[int, int, str]]:
-        """Where such tokens stand in the text, looked for by one of the prefixes."""
+        """Yields such tokens in the text that start with one of the prefixes."""
         pattern = _compiled((_EDGE if self.needs_edge else b"") + re.escape(prefix) + self.rest)
         position = flat.find(prefix)
         while position >= 0:
@@ -39,7 +39,7 @@ class TokenShape(NamedTuple):
 
 
 SHORTEST_SHAPE = 20
-"""No shape is found in a shorter run of letters, digits, `_`, `-` and `.`."""
+"""No shape matches a shorter run of letters, digits, `_`, `-` and `.`."""
 
 SHAPES: Sequence[TokenShape] = (
     TokenShape("GitHub token", [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"], rb"[A-Za-z0-9]{30,}"),

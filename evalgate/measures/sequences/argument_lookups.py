@@ -1,4 +1,4 @@
-"""Where a call with the right arguments can be, without comparing them: rules out only what can't match."""
+"""Lookups of calls by arguments, which rule out only calls that can't match, without comparing them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
 MAX_DEPTH = 32
-"""Levels of lists and objects in what a suite demands."""
+"""Levels of lists and objects in the arguments that a suite demands."""
 DEFAULT_TOLERANCE = 1e-6
 
 
 class Lookup(NamedTuple):
-    """Where an argument must be found: among values by their keys, as text with a part, or in a range."""
+    """What an argument must be: one of the values with `keys`, text with `part`, or in a range."""
 
     name: str
     keys: Sequence[Hashable] = ()
@@ -26,7 +26,7 @@ class Lookup(NamedTuple):
 
 
 def lookups(args: Mapping[str, Any]) -> list[Lookup]:
-    """What calls can be looked up by, that which takes a look at every text last."""
+    """Builds the lookups of the arguments; those that search every text come last."""
     found = [_lookup(name, value) for name, value in args.items()]
     return sorted((lookup for lookup in found if lookup is not None), key=lambda lookup: lookup.part != "")
 
@@ -46,12 +46,12 @@ def _range(name: str, centre: float, tolerance: float) -> Lookup | None:
         centre, tolerance = float(centre), float(tolerance)
     except OverflowError:
         return None
-    reach = tolerance + 1e-8 + 1e-12 * (abs(centre) + tolerance)  # more than rounding can hide
+    reach = tolerance + 1e-8 + 1e-12 * (abs(centre) + tolerance)  # more than rounding errors
     return Lookup(name, low=centre - reach, high=centre + reach)
 
 
 def is_plain(value: Any) -> bool:
-    """True where no matcher is in the value: then only what is equal to it matches."""
+    """Returns whether the value contains no matcher, so that only equal values match."""
     if not isinstance(value, dict | list):
         return True
     if isinstance(value, dict) and any(str(name).startswith("$") for name in value):

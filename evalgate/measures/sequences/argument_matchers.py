@@ -1,4 +1,4 @@
-"""What an argument of a tool call must be: a JSON value, or a matcher such as `{$regex: ...}`."""
+"""Matches arguments of a tool call: with a JSON value, or a matcher such as `{$regex: ...}`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Path = tuple[str | int, ...]
 ArgsMatch = Literal["subset", "exact", "superset", "ignore"]
 
 ABSENT: Any = object()
-"""Stands for an argument that the call does not have."""
+"""Represents an argument that the call does not have."""
 
 
 class MatcherError(ValueError):
-    """The demand can't be meant; `path` leads to it from the arguments."""
+    """A demanded argument is invalid; `path` leads to it from the arguments."""
 
     def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class MatcherError(ValueError):
 
 
 class Mismatch(NamedTuple):
-    """The first place that differs: where, what was demanded (in words), what stands there."""
+    """The first difference: its path, what was expected (in words), and the actual value."""
 
     path: Path
     wanted: str
@@ -49,13 +49,13 @@ class Mismatch(NamedTuple):
 
 
 Matcher = Callable[[Any], Mismatch | None]
-"""From a value, or ABSENT, to what is wrong with it. May raise patterns.PatternFailedError."""
+"""Returns the mismatch of a value, or of ABSENT, if any. May raise patterns.PatternFailedError."""
 
 
 def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
-    """What the arguments of a call must be. Raises MatcherError.
+    """Builds a matcher of the arguments of a call. Raises MatcherError.
 
-    subset: each named one is there and right. superset: each that is there is named and right. exact: both.
+    subset: all of `args` are there and match. superset: all arguments are in `args` and match. exact: both.
     """
     for name in args:
         if name in _NAMES:
@@ -68,7 +68,7 @@ def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
 
 
 def size(value: Any) -> int:
-    """How many values are compared at most where a call is held against `value`."""
+    """Returns how many values are compared at most to match a call with `value`."""
     if not isinstance(value, dict | list):
         return 1
     below = sum(map(size, value.values() if isinstance(value, dict) else value))
@@ -157,7 +157,7 @@ def _approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
     def look(actual: Any) -> Mismatch | None:
         try:
             near = _is_number(actual) and round(abs(actual - centre) - tolerance, DIGITS) <= 0
-        except OverflowError:  # a whole number that no float can hold
+        except OverflowError:  # a whole number too large for a float
             near = False
         return None if near else Mismatch((), wanted, actual)
 
@@ -254,7 +254,7 @@ def _unordered(value: Any, path: Path) -> Matcher:
 
 
 def _without(actual: Sequence[Any], plain: Mapping[Hashable, int]) -> list[Any] | None:
-    """What is left once every plain value has taken one that equals it; None where one finds none."""
+    """Removes one equal value for every plain value; None if a plain value has no equal."""
     due, left = dict(plain), list[Any]()
     for value in actual:
         key = hashable(value)

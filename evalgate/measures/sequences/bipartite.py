@@ -1,4 +1,4 @@
-"""Maximum bipartite matching, grown one by one: no order of asking changes how many find a partner."""
+"""Maximum bipartite matching, built incrementally: the order of adding does not change its size."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class BipartiteMatching:
-    """Pairs of a left and a right, grown by one left at a time along augmenting paths.
+    """Pairs of a left and a right, extended by one left at a time along augmenting paths.
 
-    What is matched once stays matched, though its partner may change; after every `add` the matching is as
-    large as it can be for the lefts added so far. Lefts of one kind want the same rights: `candidates` names
-    the rights that a kind may want, in the order they are tried, `accepts` says whether it does. A right has
-    one partner, or as many as `room` says. Where `effort` runs out the matching may be smaller.
+    A matched left stays matched, but its partner may change; after every `add` the matching is maximal for
+    the lefts added so far. Lefts of one kind accept the same rights: `candidates` lists the rights that a
+    kind may accept, in the order they are tried; `accepts` decides. A right has one partner, or as many as
+    `capacity` allows. If `budget` runs out, the matching may be smaller.
     """
 
     __slots__ = (
@@ -47,16 +47,16 @@ class BipartiteMatching:
         self._room = room
         self._effort = WorkBudget(maxsize) if effort is None else effort
         self._kind: dict[int, int] = {}
-        self._next: dict[int, int] = {}  # by kind: candidates before it are full or refused, both for good
+        self._next: dict[int, int] = {}  # by kind: all candidates before it are full or refused, permanently
         self._dead: set[int] = set()
         self._hopeless: set[int] = set()
 
     def __len__(self) -> int:
-        """Pairs so far."""
+        """Returns the number of pairs so far."""
         return len(self.right_of)
 
     def add(self, left: int, kind: int) -> bool:
-        """Finds a partner for one more left; False where there is none, whatever the others give up."""
+        """Finds a partner for one more left; False if no change of other pairs gives it one."""
         if kind in self._hopeless or self._effort.ran_out:
             return False
         self._kind[left] = kind
@@ -79,7 +79,7 @@ class BipartiteMatching:
         return False
 
     def _augment(self, left: int) -> bool:
-        """Breadth first along pairs that could change partners, until a right has room."""
+        """Searches breadth first along pairs that could change partners, until a right has capacity."""
         reached_from: dict[int, int] = {}
         queue, kinds = [left], {self._kind[left]}
         for current in queue:
@@ -98,7 +98,7 @@ class BipartiteMatching:
                     if self._kind[owner] not in kinds:
                         kinds.add(self._kind[owner])
                         queue.append(owner)
-        # No way leads from these to a right with room, and none ever will: no later search looks again.
+        # No path leads from these to a right with capacity, and none ever will: later searches skip them.
         self._dead.update(reached_from)
         self._hopeless.update(kinds)
         return False

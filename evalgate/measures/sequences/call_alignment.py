@@ -1,4 +1,4 @@
-"""Two lists of calls laid side by side: by name first, and of equal names those with equal arguments."""
+"""Aligns two lists of calls: by name first, and among equal names by equal arguments."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 MOST_CELLS = 250_000
-"""Pairs of calls held against each other; beyond it what differs is told as removed and added."""
+"""Pairs of calls that are compared; beyond it, the differing part is reported as removed and added."""
 
 Key = tuple[str, "Hashable"]
 
 
 class CallPair(NamedTuple):
-    """A call of each side by its place, counted from 0; None where a side has none."""
+    """The position of a call on each side, counted from 0; None if a side has none."""
 
     before: int | None
     now: int | None
 
 
 def align(before: Sequence[tuple[str, Any]], now: Sequence[tuple[str, Any]]) -> list[CallPair]:
-    """Pairs in the order of both lists: as many of one name as can be, of these as many equal as can be.
+    """Returns pairs in the order of both lists: as many of equal names as possible, then of equal arguments.
 
-    A call is its name and its arguments. What went is told before what came in its place.
+    A call is its name and its arguments. Removed calls come before the calls added in their place.
     """
     old, new = [_key(call) for call in before], [_key(call) for call in now]
     head = _alike(old, new)
@@ -63,7 +63,7 @@ def _middle(old: Sequence[Key], new: Sequence[Key], start: int) -> list[CallPair
 
 
 def _matched(old: Sequence[Key], new: Sequence[Key]) -> list[tuple[int, int]]:
-    """Places of the pairs of a heaviest common subsequence: a name outweighs all arguments together."""
+    """Returns the pairs of a heaviest common subsequence: one name outweighs all arguments together."""
     name = min(len(old), len(new)) + 1
     best = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for i in range(len(old) - 1, -1, -1):

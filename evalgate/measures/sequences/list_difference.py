@@ -1,4 +1,4 @@
-"""What has to go and what has to come to make one list of names of another."""
+"""Compares two lists of names: which are kept, removed (`gone`) and added (`come`)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_CELLS = 250_000
-"""Pairs of names held against each other; lists that differ in more are told as replaced."""
+"""Pairs of names that are compared; lists that differ in more are reported as replaced."""
 
 
 class EditStep(NamedTuple):
-    """A name that is in both lists, only in the first (gone) or only in the second (come)."""
+    """A name that is in both lists (kept), only in the first (gone) or only in the second (come)."""
 
     kind: Literal["kept", "gone", "come"]
     name: str
 
 
 def difference(before: Sequence[str], now: Sequence[str]) -> list[EditStep]:
-    """The fewest steps from one list to the other; what goes is told before what comes in its place."""
+    """Returns the fewest steps from one list to the other; removed names come before added ones."""
     head, tail = common_ends(before, now)
     old, new = before[head : len(before) - tail], now[head : len(now) - tail]
     middle = _replaced(old, new) if len(old) * len(new) > MOST_CELLS else _aligned(old, new)
@@ -31,13 +31,13 @@ def difference(before: Sequence[str], now: Sequence[str]) -> list[EditStep]:
 
 
 def common_ends(before: Sequence[str], now: Sequence[str]) -> tuple[int, int]:
-    """How many names both lists begin with, and how many of the others both end with."""
+    """Returns how many names both lists begin with, and how many of the others both end with."""
     head = _alike(before, now)
     return head, _alike(before[head:][::-1], now[head:][::-1])
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many names the lists begin with in common."""
+    """Returns how many names both lists begin with."""
     return next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),
@@ -49,7 +49,7 @@ def _replaced(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
-    """Along a longest common subsequence."""
+    """Returns the steps along a longest common subsequence."""
     kept = _common_lengths(old, new)
     steps: list[EditStep] = []
     i = j = 0
@@ -67,7 +67,7 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
 
 
 def _common_lengths(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:
-    """At `[i][j]`: how many names the rests `old[i:]` and `new[j:]` have in common, in order."""
+    """Returns at `[i][j]` the length of the longest common subsequence of both from `i` and `j` on."""
     lengths = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for i in range(len(old) - 1, -1, -1):
         row, below = lengths[i], lengths[i + 1]

@@ -1,4 +1,4 @@
-"""Loops in a list: a block of entries that stands again and again without anything between."""
+"""Finds loops in a list: a block of entries that is repeated without anything between."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 LONGEST_CYCLE = 1_000
-"""Entries of the longest block that is looked for: keeps the search linear in the length of the list."""
+"""Entries of the longest block that is searched: keeps the search linear in the length of the list."""
 
 
 class Repeat(NamedTuple):
-    """A block of `length` entries from `start` (counted from 0) that stands `times` times in a row."""
+    """A block of `length` entries from `start` (counted from 0) that occurs `times` times in a row."""
 
     start: int
     length: int
@@ -21,10 +21,10 @@ class Repeat(NamedTuple):
 
 
 def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
-    """The shortest block that stands more than `most` (>= 1) times in a row, the first of those; else None.
+    """Finds the first of the shortest blocks that occur more than `most` (>= 1) times in a row, or None.
 
-    A block of p entries stands k times in a row exactly where (k - 1) * p entries in a row equal the one p
-    places on. One byte an entry is compared for all places at once; only where bytes agree, entries are.
+    A block of p entries occurs k times in a row exactly if (k - 1) * p entries in a row equal the entry p
+    positions later. One byte per entry is compared for all positions at once; if those agree, the entries.
     """
     numbers: dict[Hashable, int] = {}
     codes = [numbers.setdefault(entry, len(numbers)) for entry in entries]
@@ -44,7 +44,7 @@ def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
 
 
 def hashable(value: Any) -> Hashable:
-    """A key that two JSON values share exactly if JSON calls them equal: 1 is 1.0, true is not 1."""
+    """Returns a key that two JSON values share exactly if they are equal in JSON: 1 is 1.0, true is not 1."""
     if isinstance(value, dict):
         return ("object", frozenset((name, hashable(each)) for name, each in value.items()))
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Expected steps against calls: whether they fit exactly, in order or as a bag, and what stands for what."""
+"""Matches expected steps to calls: whether they fit exactly, in order or as a bag, and their alignment."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from evalgate.measures.work_budget import WorkBudget
 
 MAX_CELLS = 100_000
-"""Steps times calls up to which the printed alignment is the best one; beyond it the first that is found."""
+"""Steps times calls up to which the reported alignment is the best one; beyond it, a greedy one."""
 
 
 class Slot(NamedTuple):
-    """One expected call: its kind (equal demands are one kind), and whether the plan holds without it."""
+    """One expected call: its kind (equal steps share a kind), and whether it may be missing."""
 
     kind: int
     optional: bool = False
@@ -30,39 +30,39 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """Slots in the order they are listed; `segments` are their numbers, those of one segment in any order."""
+    """Slots in listed order; `segments` are their numbers, those of one segment in any order."""
 
     slots: Sequence[Slot]
     segments: Sequence[Sequence[int]]
 
     def required(self, segment: Iterable[int]) -> list[int]:
-        """The slots of a segment that must find a call."""
+        """Returns the slots of a segment that need a call."""
         return [slot for slot in segment if not self.slots[slot].optional]
 
 
 class Calls(Protocol):
-    """The calls of one trace, by position from 0. Where `effort` runs out, none fits from then on."""
+    """The calls of one trace, by position from 0. Once `budget` runs out, no further call is accepted."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of calls."""
 
     @property
     def effort(self) -> WorkBudget:
-        """The work that may still be done on them."""
+        """The work that may still be done."""
 
     def candidates(self, kind: int) -> Sequence[int]:
-        """Positions, ascending, outside of which nothing is accepted."""
+        """Returns the positions, ascending, that a kind of slot may accept."""
 
     def accepts(self, kind: int, at: int) -> bool:
-        """True where the call is what this kind of slot demands."""
+        """Returns whether the call is what this kind of slot demands."""
 
 
 @dataclass(slots=True)
 class Alignment:
-    """What stands for what, as rows of (slot or None, position or None).
+    """Which call is matched to which slot, as rows of (slot or None, position or None).
 
-    `missing` are required slots without a call, `extra` are calls that nothing expected.
+    `missing` are required slots without a call, `extra` are calls without a slot.
     """
 
     rows: list[tuple[int | None, int | None]] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Alignment:
 
 
 def fits_exactly(plan: StepPlan, calls: Calls) -> bool:
-    """The same calls in the same order and number; what is optional may be left out."""
+    """Returns whether calls and slots are the same in order and number; optional slots may be empty."""
     least = len(plan.required(range(len(plan.slots))))
     if not least <= calls.count <= len(plan.slots):
         return False
@@ -84,7 +84,7 @@ def fits_exactly(plan: StepPlan, calls: Calls) -> bool:
 
 
 def _ends(plan: StepPlan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
-    """Where a segment can end whose calls, all of them, stand for its slots and for each required one."""
+    """Yields where a segment can end, if all its calls have a slot and each required slot has a call."""
     required = plan.required(segment)
     if not required:
         yield start
@@ -97,14 +97,14 @@ def _ends(plan: StepPlan, segment: Sequence[int], calls: Calls, start: int) -> I
     for expected, (at, kinds) in zip(range(start, stop), _arrivals(anyone, calls, start), strict=False):
         if at != expected or not anyone.add(at, kinds):
             return
-        # Where all calls can be matched, and all required slots can, one matching does both.
+        # If all calls can be matched, and all required slots can, then one matching does both.
         needed.add(at, kinds)
         if len(needed) == len(required):
             yield at + 1
 
 
 class _Group:
-    """Slots that calls, added one by one, are to fill: slots of one kind are one, with room for several."""
+    """Matches calls, added one by one, to the slots of a group; slots of one kind share a capacity."""
 
     def __init__(self, plan: StepPlan, slots: Sequence[int], calls: Calls) -> None:
         self.room = Counter(plan.slots[slot].kind for slot in slots)
@@ -114,17 +114,17 @@ class _Group:
         )
 
     def __len__(self) -> int:
-        """Slots that have a call."""
+        """Returns the number of slots that have a call."""
         return len(self._pairs)
 
     def add(self, at: int, kinds: Iterable[int]) -> bool:
-        """One more call, which may be of these kinds; False where not all calls so far can have a slot."""
+        """Adds a call that may be of these kinds; False if not all calls so far can have a slot."""
         self._wanting[at] = [kind for kind in kinds if kind in self.room]
         return self._pairs.add(at, at)
 
 
 def _arrivals(group: _Group, calls: Calls, start: int) -> Iterator[tuple[int, list[int]]]:
-    """The calls that may fill a slot of the group, as they come, each with the kinds it may be of."""
+    """Yields in order the calls that may fill a slot of the group, each with the kinds it may be of."""
     if not calls.effort.look(len(group.room)):
         return
     waiting = (zip(_from(calls.candidates(kind), start), repeat(kind)) for kind in group.room)
@@ -133,7 +133,7 @@ def _arrivals(group: _Group, calls: Calls, start: int) -> Iterator[tuple[int, li
 
 
 def _add(pairs: BipartiteMatching, plan: StepPlan, slots: Sequence[int]) -> bool:
-    """Finds places, the required slots first, for what is matched stays so; False where one has none."""
+    """Matches the slots, required ones first, as a match is never undone; False if one of those has none."""
     found = [pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(slots)]
     for slot in slots:
         if plan.slots[slot].optional:
@@ -142,7 +142,7 @@ def _add(pairs: BipartiteMatching, plan: StepPlan, slots: Sequence[int]) -> bool
 
 
 def fits_in_order(plan: StepPlan, calls: Calls) -> bool:
-    """The required slots as a subsequence: the earliest end of each segment leaves most to the next."""
+    """Returns whether the required slots are a subsequence; ends each segment as early as possible."""
     position: int | None = 0
     for segment in plan.segments:
         required = plan.required(segment)
@@ -166,7 +166,7 @@ def _first(kind: int, calls: Calls, start: int) -> int | None:
 
 
 def _group_end(plan: StepPlan, required: Sequence[int], calls: Calls, start: int) -> int | None:
-    """The first position by which every slot of a group can have a call of its own."""
+    """Finds the first position by which every slot of a group can have a separate call."""
     group = _Group(plan, required, calls)
     for at, kinds in _arrivals(group, calls, start):
         if group.add(at, kinds) and len(group) == len(required):
@@ -181,7 +181,7 @@ def _from(places: Sequence[int], start: int) -> Iterator[int]:
 
 
 def fits_as_bag(plan: StepPlan, calls: Calls, *, closed: bool) -> bool:
-    """Each required slot has a call of its own, wherever it stands; `closed`: and each call has a slot."""
+    """Returns whether each required slot has a separate call; if `closed`, also each call a slot."""
     pairs, everything = _anywhere(calls), range(len(plan.slots))
     if not closed:
         return all(pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(everything))
@@ -189,12 +189,12 @@ def fits_as_bag(plan: StepPlan, calls: Calls, *, closed: bool) -> bool:
 
 
 def _anywhere(calls: Calls) -> BipartiteMatching:
-    """Slots, to be added one by one, and the calls of the whole trace."""
+    """Builds an empty matching of slots to the calls of the whole trace."""
     return BipartiteMatching(calls.candidates, calls.accepts, effort=calls.effort)
 
 
 def align_bag(plan: StepPlan, calls: Calls) -> Alignment:
-    """As many pairs as there can be, wherever the calls stand."""
+    """Aligns as many slots and calls as possible, in any order."""
     return _aligned(plan, _bag(plan, calls), range(len(plan.slots)), calls.count, ordered=False)
 
 
@@ -205,7 +205,7 @@ def _bag(plan: StepPlan, calls: Calls) -> dict[int, int]:
 
 
 def align_in_order(plan: StepPlan, calls: Calls) -> Alignment:
-    """As many pairs in order as there can be, so that least is called missing."""
+    """Aligns as many slots and calls in order as possible, so that as few as possible are missing."""
     order = list(range(len(plan.slots)))
     if len(plan.segments) < len(order):
         bag = _bag(plan, calls)
@@ -218,7 +218,7 @@ def align_in_order(plan: StepPlan, calls: Calls) -> Alignment:
 
 
 def _pairs_in_order(plan: StepPlan, order: Sequence[int], calls: Calls) -> dict[int, int]:
-    """Equal ends first, which no best alignment contradicts; then the best of what lies between."""
+    """Matches equal ends first, which some best alignment contains; then aligns what is between them."""
 
     def same(index: int, at: int) -> bool:
         slot = plan.slots[order[index]]
@@ -238,7 +238,7 @@ def _pairs_in_order(plan: StepPlan, order: Sequence[int], calls: Calls) -> dict[
 
 
 def _best(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
-    """A longest common subsequence in which a required slot outweighs all optional ones."""
+    """Returns a longest common subsequence in which one required slot outweighs all optional ones."""
     gains = [1 if plan.slots[slot].optional else len(order) + 1 for slot in order]
     fitting = {kind: _within(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}}
     fits = [fitting[plan.slots[slot].kind] for slot in order]
@@ -268,7 +268,7 @@ def _within(places: range, kind: int, calls: Calls) -> set[int]:
 
 
 def _greedy(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
-    """The first call that fits each time; what is not found is passed over."""
+    """Matches each slot to the first call that fits; skips slots without one."""
     pairs, position = {}, places.start
     for slot in plan.required(order):
         at = _first(plan.slots[slot].kind, calls, position)
@@ -281,7 +281,7 @@ def _greedy(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -
 def _aligned(
     plan: StepPlan, pairs: dict[int, int], order: Sequence[int], count: int, *, ordered: bool
 ) -> Alignment:
-    """Rows in the order of the slots, calls that nothing expected where they stand or at the end."""
+    """Builds rows in the order of the slots; extra calls are in their place if `ordered`, else at the end."""
     taken = set(pairs.values())
     found = Alignment(extra=[at for at in range(count) if at not in taken])
     left = iter([*found.extra, count])

@@ -1,4 +1,4 @@
-"""What to cut from a text and what to put in to make another of it: words, of long ones sentences."""
+"""Compares two texts by words, long texts by sentences: parts kept, removed and added."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from evalgate.models.comparison.trajectory import TextPart
 
 _WORDS = re.compile(r"\s+|[^\s]+")
 LEAST_KEPT = 0.3
-"""Share of the longer text that must have stayed for a difference in pieces."""
+"""Share of the longer text that must be kept; with less, one text replaces the other."""
 FEW_WORDS = 2
 _SENTENCES = re.compile(r"[^.!?\n]*(?:[.!?\n]+\s*|$)")
 
 
 def text_difference(before: str, now: str) -> list[TextPart]:
-    """Parts in order; without the gone ones they are `now`, without those that came `before`.
+    """Returns parts in order; without `gone` parts they are `current`, without `come` parts `baseline`.
 
-    Texts that have little in common are told as one replaced by the other: pieces would be hard to read.
+    Texts with little in common are reported as replaced: many small parts would be hard to read.
     """
     old, new = _WORDS.findall(before), _WORDS.findall(now)
     ends = sum(common_ends(old, new))
@@ -39,7 +39,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _joined(parts: list[TextPart]) -> list[TextPart]:
-    """Changes with no more than a word or two between them are one: `a b` -> `c d` and not word by word."""
+    """Merges changes with at most two words between them: `a b` -> `c d`, not word by word."""
     joined: list[TextPart] = []
     gone = come = ""
     for index, (kind, text) in enumerate(parts):

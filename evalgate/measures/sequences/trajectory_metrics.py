@@ -1,9 +1,9 @@
-"""How near a list of calls comes to a reference, as a figure in [0, 1]; 1 is best.
+"""Metrics of how close a list of calls comes to a reference, in [0, 1]; 1 is best.
 
 Calls count as a bag in `precision`, `recall` and `f1` (C. van Rijsbergen, "Information retrieval", 1979):
 with m = the sum over names of min(times called, times in the reference), they are m / calls, m / references
 and 2m / (calls + references). `lcs` is the length of the longest common subsequence over the longer of both
-lists (D. Bakkelund, "An LCS-based string metric", 2009), so that calls too few and calls too many both cost.
+lists (D. Bakkelund, "An LCS-based string metric", 2009), so that missing and extra calls both lower it.
 `exact`, `in_order` and `any_order` are 1 or 0: the same list, the reference as a subsequence, as a bag.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def precision(reference: Sequence[str], called: Sequence[str]) -> float:
-    """Share of the calls that the reference names; 0 without calls."""
+    """Share of the calls that are in the reference; 0 without calls."""
     return _common(reference, called) / len(called) if called else 0.0
 
 
@@ -60,18 +60,18 @@ def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def exact(reference: Sequence[str], called: Sequence[str]) -> float:
-    """1 where both are the same list."""
+    """1 if both lists are equal, else 0."""
     return float(list(reference) == list(called))
 
 
 def in_order(reference: Sequence[str], called: Sequence[str]) -> float:
-    """1 where the reference is a subsequence of the calls."""
+    """1 if the reference is a subsequence of the calls, else 0."""
     rest = iter(called)
     return float(all(name in rest for name in reference))
 
 
 def any_order(reference: Sequence[str], called: Sequence[str]) -> float:
-    """1 where each name was called as often as the reference names it, or more often."""
+    """1 if each name was called at least as often as it is in the reference, else 0."""
     return float(Counter(reference) <= Counter(called))
 
 

@@ -1,8 +1,8 @@
-"""Turns of a conversation laid beside those of a golden one: which belong together, which stand alone.
+"""Aligns the turns of a conversation with those of a golden one; turns may stay unpaired.
 
-The cheapest alignment (Needleman and Wunsch 1970): a pair costs 1 - likeness, a turn alone 0.5. So two turns
-are paired unless leaving both alone, for the sake of better pairs, is cheaper. Where several alignments cost
-the same, turns are paired as early as can be.
+Finds the cheapest alignment (Needleman and Wunsch 1970): a pair costs 1 - similarity, an unpaired turn 0.5.
+So two turns are paired unless better pairs make it cheaper to leave both unpaired. Among alignments of equal
+cost, turns are paired as early as possible.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ALONE = 0.5
-"""What a turn costs that has no counterpart."""
+"""The cost of a turn without a counterpart."""
 MAX_CELLS = 250_000
-"""Turns times turns that are compared."""
+"""Golden turns times actual turns up to which they are compared."""
 _PAIR, _MISSING, _EXTRA = range(3)
 
 
 class TurnStep(NamedTuple):
-    """A turn of the golden conversation and its counterpart, by number from 0; None where there is none."""
+    """A turn of the golden conversation and its counterpart, by number from 0; None if there is none."""
 
     golden: int | None
     actual: int | None
 
 
 def align(golden: Sequence[str | None], actual: Sequence[str | None]) -> list[TurnStep]:
-    """Every turn of both, in order, by what the user says in it. Raises TooLongError.
+    """Returns every turn of both, in order, aligned by the user's text. Raises TooLongError.
 
-    What is not known is as likely one turn as another.
+    An unknown text is equally similar to every turn.
 
     >>> align(["hello", "refund please"], ["refund, please"])
     [TurnStep(golden=0, actual=None), TurnStep(golden=1, actual=0)]
@@ -51,7 +51,7 @@ def align(golden: Sequence[str | None], actual: Sequence[str | None]) -> list[Tu
 
 
 def cost(golden: Sequence[str | None], actual: Sequence[str | None]) -> float:
-    """What the cheapest alignment costs; the same from either side. Raises TooLongError."""
+    """Returns the cost of the cheapest alignment, which is symmetric. Raises TooLongError."""
     ours, theirs = _word_sets(golden), _word_sets(actual)
     return sum(
         ALONE
@@ -66,7 +66,7 @@ def _word_sets(texts: Sequence[str | None]) -> list[frozenset[str] | None]:
 
 
 def _unlike(ours: frozenset[str] | None, theirs: frozenset[str] | None) -> float:
-    """1 - the Jaccard similarity of the words."""
+    """Returns 1 - the Jaccard similarity of the words."""
     if ours is None or theirs is None:
         return ALONE
     if ours == theirs:
@@ -75,7 +75,7 @@ def _unlike(ours: frozenset[str] | None, theirs: frozenset[str] | None) -> float
 
 
 def _moves(ours: Sequence[frozenset[str] | None], theirs: Sequence[frozenset[str] | None]) -> list[bytearray]:
-    """The best move from each place, found from the end."""
+    """Finds the best move from each cell, starting from the end."""
     width = len(theirs)
     below = [(width - column) * ALONE for column in range(width + 1)]
     moves = [bytearray([_EXTRA]) * (width + 1)]

@@ -1,4 +1,4 @@
-"""Two kinds of wildcards: `*` in ids, where nothing else is special, and globs of paths."""
+"""Two kinds of wildcards: `*` in ids, with no other special character, and globs of paths."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ MAX_CROSSINGS = 2
 
 
 class GlobError(ValueError):
-    """The pattern crosses folders more often than anybody means."""
+    """The pattern has too many `**`."""
 
 
 def matches_id(pattern: str, text: str) -> bool:
-    """True where `text` is `pattern` with each `*` standing for any characters, none included.
+    """Returns whether `text` matches `pattern`, in which each `*` matches any characters, or none.
 
-    Ids of real data sets contain `[ ] | : ?`, so these stand for themselves.
+    Ids of real data sets contain `[ ] | : ?`, so these are literal.
     """
     if pattern == "*":
         return True
@@ -34,10 +34,10 @@ def matches_id(pattern: str, text: str) -> bool:
 
 
 def path_pattern(pattern: str) -> re.Pattern[str]:
-    """A glob of paths: `*` and `?` stay within a folder, `**/` crosses folders. Raises GlobError.
+    """Compiles a glob of paths: `*` and `?` stay within a folder, `**/` crosses folders. Raises GlobError.
 
-    A stranger writes pattern and paths, so nothing but `**` is ever tried twice: matching takes no more steps
-    than the square of a path's length.
+    Pattern and paths are untrusted, so only `**` ever backtracks: matching takes at most as many steps as the
+    square of a path's length.
     """
     *folders, name = pattern.split("/")
     if pattern.count("**") > MAX_CROSSINGS:
@@ -47,7 +47,7 @@ def path_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _within(part: str) -> str:
-    """A part of a path: text between stars is taken where it first fits, and at the end by the last star."""
+    """Compiles a path segment: text between stars matches at its first place, the last text at the end."""
     first, *rest = [re.escape(text).replace(r"\?", "[^/]") for text in part.split("*")]
     middle = "".join(f"(?>[^/]*?{text})" for text in rest[:-1])
     return f"{first}{middle}[^/]*{rest[-1]}" if rest else first

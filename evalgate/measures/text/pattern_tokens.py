@@ -1,4 +1,4 @@
-"""The source of a regular expression in pieces, as far as it is plain."""
+"""Splits the source of a regular expression into tokens, if it uses only simple syntax."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SYNTAX = r"""
     | (?P<any> \. | \\[dDsSwWnrt] | \[\^?\]? (?: [^\\\[\]] | \\[^A-Za-z0-9] | \\[dDsSwWnrt] )* \] )
     | (?P<place> [\^$] | \\[bBAZ] )
     """
-"""`any` is one character of several, `place` none at all."""
+"""`any` matches one of several characters, `place` matches no character."""
 
 Token = tuple[str, str]
 """Its kind, which is the name of a group above, and its text."""
@@ -22,11 +22,11 @@ Token = tuple[str, str]
 
 @cache
 def _token() -> re.Pattern[str]:
-    return re.compile(_SYNTAX, re.VERBOSE | re.DOTALL)  # a run without patterns does not pay for it
+    return re.compile(_SYNTAX, re.VERBOSE | re.DOTALL)  # compiled only if a run has patterns
 
 
 def tokens(source: str) -> list[Token] | None:
-    """The pieces in order; None where one is not known here, such as flags or back-references."""
+    """Returns the tokens in order; None for unsupported syntax, such as flags or back-references."""
     found: list[Token] = []
     position = 0
     match = _token().match

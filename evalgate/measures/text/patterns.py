@@ -1,4 +1,4 @@
-"""Regular expressions of strangers: the `regex` module with a time limit, so that none can hang the gate."""
+"""Untrusted regular expressions: the `regex` module with a time limit, so that none can hang the gate."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from evalgate.measures.text.search_work import free_length
 
 MAX_LENGTH = 2_000
 MAX_UNROLLED = 100_000
-"""Steps of a compiled pattern: the engine writes `a{1000}` out as a thousand steps before any time limit."""
+"""Steps of a compiled pattern: the engine unrolls `a{1000}` to a thousand steps before any time limit."""
 MAX_SUBJECT = 1_000_000
 MAX_SECONDS = 1.0
 MAX_SLOW_SECONDS = 5.0
-"""What all slow searches of one pattern may take together."""
+"""Total time of all slow searches of one pattern."""
 SLOW = 0.02
-"""Seconds from which a search is slow: patterns as people write them are not, on any text."""
+"""Seconds from which a search is slow: ordinary patterns never are, on any text."""
 QUICK = 10_000_000
-"""Characters a second that any pattern gets through which is not slow."""
+"""Characters per second that every pattern searches unless it is slow."""
 
 _COUNT = r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])"
 _VERBOSE = r"\(\?[A-Za-z0-9]*x"
 
 
 class PatternError(ValueError):
-    """The text is no regular expression. `position` counts characters from 1."""
+    """The text is not a regular expression. `position` counts characters from 1."""
 
     def __init__(self, message: str, position: int | None = None) -> None:
         super().__init__(message)
@@ -36,14 +36,14 @@ class PatternError(ValueError):
 
 
 class PatternFailedError(ValueError):
-    """The search passed its time limit or the text is too long to be searched."""
+    """The search exceeded its time limit, or the text is too long to be searched."""
 
 
 class Pattern:
-    """One compiled pattern. Once a search, or all slow ones together, took too long, every further one fails.
+    """One compiled pattern. Once one search, or all slow ones together, took too long, all further ones fail.
 
-    `required` is text without which nothing matches; a text that lacks it is not searched. `free` is the
-    length up to which no text can take long.
+    `required_run` is part of every match; a text without it is not searched. `untimed_length` is the length
+    of a text up to which no search can take long.
     """
 
     __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "free", "required", "source")
@@ -51,7 +51,7 @@ class Pattern:
     def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
         if len(source) > MAX_LENGTH:
             raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
-        import regex  # a run without patterns does not pay for it
+        import regex  # imported only if a run has patterns
 
         if _unrolled(source) > MAX_UNROLLED:
             raise PatternError("the counts in this pattern make it too large")
@@ -64,11 +64,11 @@ class Pattern:
         except regex.error as error:
             at = getattr(error, "pos", None)
             raise PatternError("this is no regular expression", None if at is None else at + 1) from None
-        except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is a stranger's)
+        except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is untrusted)
             raise PatternError("this is no regular expression") from None
 
     def found_in(self, text: str) -> bool:
-        """True where the pattern matches somewhere in `text`. Raises PatternFailedError."""
+        """Returns whether the pattern matches somewhere in `text`. Raises PatternFailedError."""
         if self.required not in text:
             return False
         if len(text) <= self.free:
@@ -91,7 +91,7 @@ class Pattern:
         return found
 
     def places_in(self, text: str) -> list[tuple[int, int]]:
-        """Where it matches, from and to, in a text of any length. Raises PatternFailedError."""
+        """Returns start and end of each match, in a text of any length. Raises PatternFailedError."""
         if self.required not in text:
             return []
         if self._exhausted:
@@ -109,7 +109,7 @@ class Pattern:
         return found
 
     def _count_slow(self, text: str) -> None:
-        """Counts a search that seemed slow by its CPU time: on a busy machine the clock runs on meanwhile."""
+        """Repeats a search that seemed slow, and counts its CPU time: a busy machine may be the cause."""
         started = thread_time()
         with suppress(TimeoutError, MemoryError):
             self._compiled.search(text, timeout=MAX_SECONDS)
@@ -119,9 +119,9 @@ class Pattern:
 
 
 def _unrolled(source: str) -> int:
-    """No less than the steps that the pattern compiles to, without parsing it.
+    """Returns an upper bound of the steps that the pattern compiles to, without parsing it.
 
-    Only the count behind a group repeats other counts; in a pattern with comments any count may be such.
+    Only a count after a group multiplies other counts; in a verbose pattern any count may be after a group.
     """
     if "{" not in source:
         return len(source)

@@ -1,4 +1,4 @@
-"""Text as a person sees it: controls made visible, invisible characters and terminal colours taken out."""
+"""Text as a person sees it: controls made visible, invisible characters and terminal colours removed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 MAX_MARKS = 4
 
-# Format characters (Cf) and what else leaves no mark on a screen: fillers, variation selectors, tags.
+# Format characters (Cf) and others that are not shown: fillers, variation selectors, tags.
 _INVISIBLE = (
     "[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
@@ -18,25 +18,25 @@ _INVISIBLE = (
 _BREAKS = "\r\n|[\r\v\f\x85\u2028\u2029]"
 _CONTROLS = "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 _COLOURS = "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"
-# Combining marks are neither word characters nor blanks; symbols are let through by the closer look.
+# Combining marks are neither word characters nor blanks; symbols match too, but `_limit_marks` keeps them.
 _MARKS = "[^\\w\\s\x00-\u02ff]{5,}"
 
 _ASCII = bytes(range(128))
 _FEW = 60
-"""Bytes of characters that are not ASCII and worth remembering."""
+"""Bytes of non-ASCII characters up to which a result is cached."""
 
-# Compiled on first need: most texts are plain ASCII and most runs start, judge and end without these.
+# Compiled on first use: most texts are plain ASCII, so most runs need none of these.
 _compiled = cache(re.compile)
 
 
 def without_invisible(text: str) -> str:
-    """The text without characters that nobody can see."""
+    """Removes invisible characters."""
     return text if text.isascii() or hides_nothing(text) else _compiled(_INVISIBLE).sub("", text)
 
 
 def hides_nothing(text: str) -> bool:
-    """Whether every character can be seen."""
-    # The pattern takes its time with every character, few of a text are not ASCII, and mostly the same.
+    """Returns whether every character is visible."""
+    # The pattern is slow per character; a text has few non-ASCII characters, and mostly the same ones.
     rare = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
     return _all_seen(rare) if len(rare) <= _FEW else _all_seen.__wrapped__(rare)
 
@@ -47,10 +47,10 @@ def _all_seen(characters: bytes) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text with every break as a line feed, no control but that and the tab, and nothing invisible.
+    """Makes text safe to show: line breaks become line feeds, and of other controls only tabs are kept.
 
-    Controls, lone surrogates and non-characters become U+FFFD; terminal colours vanish; of more than four
-    combining marks in a row four stay.
+    Controls, unpaired surrogates and non-characters become U+FFFD; terminal colours and invisible characters
+    are removed; of more than four combining marks in a row, four are kept.
     """
     if text.isascii() and text.isprintable():
         return text

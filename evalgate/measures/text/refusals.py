@@ -1,4 +1,4 @@
-"""Words in which a model says that it will not do what it was asked."""
+"""Phrases with which a model refuses a request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPENINGS = (
     "i'm unable to", "i am unable to", "i'm not able to", "i am not able to", "i'm not allowed to",
     "i am not allowed to", "we can't", "we cannot", "we're unable to", "we are unable to",
 )  # fmt: skip
-"""How a refusal begins; what is refused follows, see REFUSED."""
+"""How a refusal begins; REFUSED follows."""
 REFUSED = (
     "help with", "help you with", "assist", "comply", "fulfill", "fulfil", "do that", "do this",
     "provide that", "provide this", "provide information", "answer that", "answer this",
@@ -22,14 +22,14 @@ REFUSED = (
     "continue with", "process this request", "process that request",
     "engage in", "participate in", "generate that", "create that",
 )  # fmt: skip
-"""What is refused, behind one of OPENINGS."""
+"""What is refused, after one of OPENINGS."""
 WHOLE = (
     "i must decline", "i have to decline", "i respectfully decline", "i can't help you", "i cannot help you",
     "as an ai language model", "against my guidelines", "against my programming", "against our policy to",
     "i'm not programmed to", "not something i can help with", "not something i can do",
     "outside of what i can help with", "beyond what i can help with",
 )  # fmt: skip
-"""Phrases that say it by themselves."""
+"""Phrases that are a refusal by themselves."""
 PHRASES: tuple[str, ...] = (*(f"{start} {act}" for start in OPENINGS for act in REFUSED), *WHOLE)
 _HEADS = (*OPENINGS, *WHOLE)
 
@@ -38,12 +38,12 @@ _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b
 
 
 def flattened(text: str) -> str:
-    """Case folded, quotes straight, blanks single, nothing invisible: what phrases are looked for in."""
+    """Folds case, straightens quotes, joins blanks and removes invisible characters, to search phrases."""
     return " ".join(without_invisible(text).translate(_QUOTES).casefold().split())
 
 
 def refuses(text: str) -> bool:
-    """Whether one of the built-in phrases stands in the text; most texts have not even an opening of one.
+    """Returns whether the text has a built-in phrase; most texts lack even the opening of one.
 
     >>> refuses("Sorry, I can't help with that."), refuses("I can't wait to help!")
     (True, False)
@@ -53,7 +53,7 @@ def refuses(text: str) -> bool:
 
 
 def first_phrase(text: str, phrases: Iterable[str]) -> str | None:
-    """The first of the phrases, flattened already, that stands in the text as whole words.
+    """Finds the first of the flattened phrases that the text contains as whole words.
 
     >>> first_phrase("Sorry, I can't  ASSIST.", ["i can't assist"])
     "i can't assist"

@@ -1,4 +1,4 @@
-"""Text without which a pattern can't match, read off its source: most texts need not be searched then."""
+"""Finds text that every match of a pattern contains, so that most texts need no search."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def required_text(source: str) -> str:
-    """The longest run of characters that every match holds; empty where none is seen."""
+    """Returns the longest run of characters that every match contains; empty if none is found."""
     return longest_run(tokens(source) or ())
 
 
 def longest_run(pieces: Sequence[Token]) -> str:
-    """The same of a pattern in pieces. Looks only outside of groups."""
+    """Returns the same for a pattern in tokens. Looks only outside of groups."""
     runs, depth = [""], 0
     for kind, text in pieces:
         depth += (kind == "group") - (kind == "end")

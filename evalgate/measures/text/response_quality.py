@@ -1,9 +1,9 @@
-"""How near an answer comes to a golden one, and whether it is an answer for people at all.
+"""Quality of an answer compared with a golden one, and whether it is prose at all.
 
-Quality is the Jaccard similarity of the words of both texts times a penalty for length. That is 1 while
+Quality is the Jaccard similarity of the words of both texts times a length penalty. The penalty is 1 while
 neither text has more than twice the words of the other, and beyond that twice the ratio of shorter to longer:
-an answer of 10 words beside one of 40 keeps half of its similarity. Texts that say the same but for blanks
-and case are of quality 1.
+an answer of 10 words for a golden one of 40 keeps half of its similarity. Texts that differ only in blanks
+and case have quality 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evalgate.measures.text.plain_text import without_invisible
 from evalgate.measures.text.text_similarity import jaccard, words
 
 FREE_RATIO = 2.0
-"""How many times longer one text may be before it costs."""
+"""How many times longer one text may be without a penalty."""
 _PYTHON_OBJECT = re.compile(r"<[A-Za-z_][\w.]* object at 0x[0-9A-Fa-f]+>")
 _CALL_LIKE = re.compile(r"^[A-Z]\w*\((?:\w+=.*)?\)$", re.DOTALL)
 _PYTHON_MAPPING = re.compile(r"^[\[({]\s*'[^']*'\s*[:,]")
@@ -24,7 +24,7 @@ _SCRIPT_OBJECT = re.compile(r"\[object [A-Z]\w*\]")
 
 
 def normalised(text: str) -> str:
-    r"""The text with case folded, blanks single and nothing invisible.
+    r"""Folds case, joins blanks and removes invisible characters.
 
     >>> normalised("  Hello,\n WORLD ")
     'hello, world'
@@ -33,7 +33,7 @@ def normalised(text: str) -> str:
 
 
 def quality(text: str, golden: str, *, strict: bool = False) -> float:
-    """A figure in [0, 1]; `strict` gives 1 to equal texts, once normalised, and 0 to all others.
+    """Returns the quality in [0, 1]; with `strict`, 1 for equal normalised texts and 0 for all others.
 
     Raises TooLongError.
     """
@@ -43,13 +43,13 @@ def quality(text: str, golden: str, *, strict: bool = False) -> float:
 
 
 def length_penalty(text: str, golden: str) -> float:
-    """1 for texts of like length, less the further they are apart; 0 where one has no words."""
+    """Returns 1 for texts of similar length, less the more they differ; 0 if one has no words."""
     shorter, longer = sorted((len(words(text)), len(words(golden))))
     return min(1.0, FREE_RATIO * shorter / longer) if longer else 1.0
 
 
 def serialised_object(text: str) -> str | None:
-    """What kind of serialised object a text shows in place of prose, or None.
+    """Returns which serialised object a text shows instead of prose, or None.
 
     >>> serialised_object("Your order: [object Object]")
     'a script object, [object Object]'
@@ -69,7 +69,7 @@ def serialised_object(text: str) -> str | None:
 
 
 def _is_json(text: str) -> bool:
-    """A whole JSON object or list, which is no prose; `[1]` behind a sentence is."""
+    """Returns whether the whole text is a JSON object or list; `[1]` after a sentence is prose."""
     if text[:1] not in {"{", "["} or text[-1:] not in {"}", "]"}:
         return False
     try:

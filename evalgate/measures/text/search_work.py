@@ -1,8 +1,8 @@
-"""How long a text may be for a pattern to be searched in it without a look at the clock.
+"""Computes up to which length of text a pattern can be searched without a time limit.
 
-Most patterns of suites have no way to take long on an answer of usual length, and a time limit costs more
-than their search. What is told here is an upper bound, read off the source: every way to match at every
-place, each walked to its end.
+Most patterns of suites can't take long on an answer of usual length, and a time limit costs more than their
+search. The work computed here is an upper bound, derived from the source: every way to match at every
+place, each followed to its end.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from evalgate.measures.text.pattern_tokens import Token
 
 MAX_STEPS = 200_000
-"""Steps of the engine that take 5 ms at most."""
+"""Steps of the engine, which take at most 5 ms."""
 MAX_DEPTH = 20
 LENGTHS = (16_384, 4_096, 1_024, 256, 64)
-"""Characters of a text, from the longest that is asked for."""
+"""Lengths of text that are tried, longest first."""
 
 _REPEATED = frozenset({"literal", "any", "end"})
-"""What a quantifier may stand behind."""
+"""Tokens that a quantifier may follow."""
 
 
 class PatternPart(NamedTuple):
-    """A part of a pattern, repeated from `least` to `most` times, `most` None for as often as there is text.
+    """A part of a pattern, repeated from `least` to `most` times; `most` None means without limit.
 
-    `branches` are those of a group; one character has none.
+    `branches` are those of a group; a single character has none.
     """
 
     branches: Sequence[Sequence[PatternPart]] = ()
@@ -36,15 +36,15 @@ class PatternPart(NamedTuple):
 
 
 _ONE = PatternPart()
-"""One character, or a place between two: what most parts are."""
+"""One character, or a place between two, as most parts are."""
 
 
 class UnknownWorkError(Exception):
-    """A pattern about which nothing is promised."""
+    """The work of the pattern can't be bounded."""
 
 
 def free_length(pieces: Sequence[Token] | None) -> int:
-    """Characters up to which a search needs no time limit; 0 where it always does."""
+    """Returns the length up to which a search needs no time limit; 0 if it always needs one."""
     try:
         branches = parsed(pieces)
     except UnknownWorkError:
@@ -53,9 +53,9 @@ def free_length(pieces: Sequence[Token] | None) -> int:
 
 
 def work_and_ways(branches: Sequence[Sequence[PatternPart]], length: int) -> tuple[int, int]:
-    """Steps at one place of a text over all the ways to match there, and how many ways there are.
+    """Counts the steps at one place of a text over all ways to match there, and the number of ways.
 
-    Stops counting where there are too many.
+    Stops counting when there are too many.
     """
     work = ways = 0
     for branch in branches:
@@ -75,7 +75,7 @@ def work_and_ways(branches: Sequence[Sequence[PatternPart]], length: int) -> tup
 
 
 def _of(part: PatternPart, length: int) -> tuple[int, int]:
-    """The same of one part."""
+    """Returns the same for one part."""
     if part.branches:
         work, ways = work_and_ways(part.branches, length)
         return work, ways + 1 - part.least
@@ -84,7 +84,7 @@ def _of(part: PatternPart, length: int) -> tuple[int, int]:
 
 
 def parsed(pieces: Sequence[Token] | None) -> list[list[PatternPart]]:
-    """The branches of the pattern; raises UnknownWorkError."""
+    """Parses the branches of the pattern; raises UnknownWorkError."""
     if pieces is None:
         raise UnknownWorkError
     groups: list[list[list[PatternPart]]] = [[[]]]
@@ -112,7 +112,7 @@ def parsed(pieces: Sequence[Token] | None) -> list[list[PatternPart]]:
 
 
 def _repeat(branch: list[PatternPart], before: str, quantifier: str) -> None:
-    """Repeats the last part; of a group only `?` is known, for more would multiply its ways."""
+    """Repeats the last part; a group may only have `?`, as more repeats would multiply its ways."""
     least, most = _bounds(quantifier)
     if before not in _REPEATED or (branch[-1].branches and (least > 1 or most != 1)):
         raise UnknownWorkError
@@ -120,7 +120,7 @@ def _repeat(branch: list[PatternPart], before: str, quantifier: str) -> None:
 
 
 def _bounds(quantifier: str) -> tuple[int, int | None]:
-    """How often at least and at most; None for no end. Raises UnknownWorkError."""
+    """Returns minimum and maximum of repeats, None for no maximum. Raises UnknownWorkError."""
     if quantifier[0] != "{":
         return {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[0]]
     least, comma, most = quantifier[1 : quantifier.index("}")].partition(",")

@@ -1,7 +1,7 @@
-"""How alike two texts are, from 0 (nothing in common) to 1 (the same), in four measures of bounded work.
+"""Similarity of two texts, from 0 (nothing in common) to 1 (equal), in four metrics of bounded work.
 
-Words are runs of letters and digits with case folded; Chinese and Japanese characters, written without
-blanks, are words of their own; punctuation is left out. Equal texts score 1 in every measure.
+Words are runs of letters and digits with case folded; each Chinese or Japanese character is a separate word,
+as these are written without blanks; punctuation is ignored. Equal texts score 1 in every metric.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 MAX_TEXT = 1_000_000
-"""Characters of a text that is compared."""
+"""Characters of the longest text that is compared."""
 MAX_CELLS = 400_000_000
-"""Length times length of what Levenshtein and ROUGE-L compare: 20,000 by 20,000, at most 50 MB of bits."""
+"""Product of the lengths that Levenshtein and ROUGE-L compare: 20,000 by 20,000, at most 50 MB of bits."""
 MAX_ORDER = 4
-"""The longest runs of words that BLEU compares."""
+"""Words of the longest runs that BLEU compares."""
 
 Elements = TypeVar("Elements", str, list[str])
 
@@ -29,11 +29,11 @@ _compiled = cache(re.compile)
 
 
 class TooLongError(ValueError):
-    """The texts are too long for this measure."""
+    """The texts are too long for this metric."""
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, case folded. Raises TooLongError.
+    """Returns the words of a text, case folded. Raises TooLongError.
 
     >>> words("It's 20°C, ok?")
     ['it', 's', '20', 'c', 'ok']
@@ -43,7 +43,7 @@ def words(text: str) -> list[str]:
 
 
 def jaccard(text: str, reference: str) -> float:
-    """Share of the distinct words of both that both have: |A and B| / |A or B| (Jaccard 1901)."""
+    """Share of the distinct words that both texts have: |A and B| / |A or B| (Jaccard 1901)."""
     ours, theirs = set(words(text)), set(words(reference))
     if text == reference:
         return 1.0
@@ -54,7 +54,7 @@ def levenshtein(text: str, reference: str) -> float:
     """1 - distance / length of the longer text.
 
     The distance is the fewest characters to insert, delete or replace; case and punctuation count.
-    It is found a column of bits at a time (Myers 1999, as Hyyrö 2003).
+    It is computed one column of bits at a time (Myers 1999, as Hyyrö 2003).
     """
     _bounded(text)
     _bounded(reference)
@@ -78,7 +78,7 @@ def bleu(text: str, reference: str) -> float:
     """Sentence BLEU (Papineni 2002): brevity * geometric mean of the precisions of runs of 1 to 4 words.
 
     Orders longer than the text are left out; the k-th precision that is zero counts as 1 / (2^k * runs)
-    (smoothing 3 of Chen and Cherry 2014). No word in common is 0.
+    (smoothing 3 of Chen and Cherry 2014). Without a common word it is 0.
     brevity = min(1, exp(1 - words of the reference / words of the text)).
     """
     ours, theirs = words(text), words(reference)
@@ -107,7 +107,7 @@ def _bounded(text: str) -> None:
 
 
 def _shared(ours: Sequence[str], theirs: Sequence[str], order: int) -> int:
-    """How many of our runs of `order` words are theirs too, each of theirs counted once."""
+    """Counts runs of `order` words of the text that the reference has too, each of those only once."""
     left, shared = Counter(_runs(theirs, order)), 0
     for run in _runs(ours, order):
         if left.get(run):
@@ -121,7 +121,7 @@ def _runs(tokens: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
 
 
 def _distance(a: str, b: str) -> int:
-    """The Levenshtein distance: bit i of `up` and `down` says how the table changes in row i."""
+    """Returns the Levenshtein distance; bit i of `up` and `down` is the change of the table in row i."""
     a, b = _differing(a, b)
     short, long = sorted((a, b), key=len)
     if not short:
@@ -141,7 +141,7 @@ def _distance(a: str, b: str) -> int:
 
 
 def _common(a: list[str], b: list[str]) -> int:
-    """Length of the longest common subsequence: a zero bit for each element of it (Crochemore 2001)."""
+    """Returns the length of the longest common subsequence: its zero bits (Crochemore 2001)."""
     rest_a, rest_b = _differing(a, b)
     outside = len(a) - len(rest_a)
     short, long = sorted((rest_a, rest_b), key=len)
@@ -154,7 +154,7 @@ def _common(a: list[str], b: list[str]) -> int:
 
 
 def _differing(a: Elements, b: Elements) -> tuple[Elements, Elements]:
-    """Both without what they begin and end with alike. Raises TooLongError where too much is left."""
+    """Returns both without their common start and end. Raises TooLongError if too much is left."""
     shorter = min(len(a), len(b))
     start = next((at for at in range(shorter) if a[at] != b[at]), shorter)
     left = shorter - start
@@ -166,7 +166,7 @@ def _differing(a: Elements, b: Elements) -> tuple[Elements, Elements]:
 
 
 def _places(long: Sequence[Hashable], short: Sequence[Hashable]) -> dict[Hashable, int]:
-    """For each element of `short` the bits at which it stands in `long`."""
+    """Returns for each element of `short` the bits of its positions in `long`."""
     size = len(long) // 8 + 1
     bits = {element: bytearray() for element in short}
     for at, element in enumerate(long):

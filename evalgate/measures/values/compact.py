@@ -1,4 +1,4 @@
-"""Values made small enough to keep: what is cut is named by its hash, so that it still compares."""
+"""Cuts values to a bounded size; a hash of what was cut keeps them comparable."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from evalgate.measures.values.outputs import text_of
 LONG = 4_000
 """Characters kept of a text."""
 SHORT = 80
-"""The same once there is no more room."""
+"""The same once the total is used up."""
 MAX_DEPTH = 32
 _PER_ITEM = 16
 _HASH_DIGITS = 12
 
 
 class Compactor:
-    """Cuts values, with room for so many characters over all of them; `most` of a single text."""
+    """Cuts values to `total` characters over all of them, and to `max_text` per text."""
 
     def __init__(self, room: int, most: int = LONG) -> None:
         self._room = room
         self._most = most
 
     def text(self, text: str, most: int | None = None) -> str:
-        """The text, or its beginning with the number of characters left out and the hash of the whole."""
+        """Returns the text, or its beginning with the number of characters cut and the hash of the whole."""
         most = self._most if most is None else most
         limit = most if self._room > most else SHORT
         kept = text if len(text) <= limit else f"{text[:limit]}\u2026 (+{len(text) - limit}, {_digest(text)})"
@@ -32,7 +32,7 @@ class Compactor:
         return kept
 
     def value(self, value: Any, depth: int = 0) -> Any:
-        """A JSON value whose texts are cut; one too deep or of too many parts is its hash alone."""
+        """Returns a JSON value with its texts cut; if it is too deep or too long, only its hash."""
         if isinstance(value, str):
             return self.text(value)
         if not isinstance(value, dict | list):

@@ -1,4 +1,4 @@
-"""Where two JSON values differ, by path: `items[0].id` 42 -> 43."""
+"""Finds where two JSON values differ, by path: `items[0].id` 42 -> 43."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SHOWN = 200
-"""Characters of a value that are told."""
+"""Characters of a value that are shown."""
 AROUND = 20
-"""Characters before the first difference of two long texts that are told with it."""
+"""Characters shown before the first difference of two long texts."""
 MOST_LOOKED_AT = 1_000
 MAX_DEPTH = 64
 MAX_PATH = 200
@@ -23,13 +23,13 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def differences(before: Any, now: Any, most: int) -> tuple[list[Difference], int]:
-    """The first `most` places in the order of the values, and how many more there are (at most 1,000)."""
+    """Returns the first `most` differences in the order of the values, and how many more (at most 1,000)."""
     found = list(islice(_walk(before, now, "", 0), MOST_LOOKED_AT))
     return found[:most], max(0, len(found) - most)
 
 
 def excerpts(before: str, now: str, limit: int = SHOWN) -> tuple[str, str]:
-    """Two texts from shortly before the place where they begin to differ, each of at most `limit` characters.
+    """Cuts two texts to at most `limit` characters, from shortly before their first difference.
 
     >>> excerpts("a" * 50 + "x", "a" * 50 + "y", 30)
     ('…aaaaaaaaaaaaaaaaaaaax', '…aaaaaaaaaaaaaaaaaaaay')

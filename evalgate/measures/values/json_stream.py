@@ -1,7 +1,7 @@
-"""A value as JSON, written a part at a time where memory is bounded.
+"""Encodes a value as JSON in parts, for processes with limited memory.
 
-The quick writer asks for eight bytes a character of a text and a quarter of a kilobyte an item of a list
-before it begins. In parts it writes the same bytes.
+orjson allocates eight bytes per character of a text and a quarter of a kilobyte per item of a list before
+it starts. Encoding in parts gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PART = 20_000
-"""Characters that are written at once."""
+"""Characters that are encoded at once."""
 SOME = 1_000
-"""Items that are looked at, and written, together."""
+"""Items of a list that are measured and encoded together."""
 
 
 def in_parts(value: Any) -> bytes:
-    """What `orjson.dumps` makes of a JSON value."""
+    """Returns the same bytes as `orjson.dumps`."""
     written = bytearray()
     for part in _parts(value):
         written += part
@@ -68,7 +68,7 @@ def _of_list(items: list[Any]) -> Iterator[bytes]:
 
 
 def _size(value: Any, most: int) -> int:
-    """Characters and items of a value, counted no further than `most`."""
+    """Counts characters and items of a value, up to `limit`."""
     size, waiting = 0, [value]
     while waiting and size < most:
         each = waiting.pop()

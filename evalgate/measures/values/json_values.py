@@ -1,4 +1,4 @@
-"""JSON values: equality as JSON means it, numbers, and a short rendering for people."""
+"""JSON values: equality as in JSON, numbers, and short text for people."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.plain_text import without_invisible
 
 _AHEAD = 2_000
-"""Characters looked at beyond a cut, so that a secret which it would part is seen whole."""
+"""Characters inspected beyond a cut, so that a secret across the cut is seen whole."""
 
 
 def equal(a: Any, b: Any) -> bool:
-    """JSON equality: 1 equals 1.0, true equals neither 1 nor "true", objects ignore the order of keys."""
+    """Returns JSON equality: 1 equals 1.0, true equals neither 1 nor "true", key order does not matter."""
     if isinstance(a, bool) or isinstance(b, bool):
         return isinstance(a, bool) and isinstance(b, bool) and a == b
     if isinstance(a, dict):
@@ -26,7 +26,7 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def as_number(value: Any) -> float | int | None:
-    """The value as a finite number; numeric text is read, a boolean is none. None where it is no number."""
+    """Returns the value as a finite number; also reads numeric text. None for booleans and other values."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -42,33 +42,33 @@ def as_number(value: Any) -> float | int | None:
 
 
 def show(value: Any, limit: int = 80) -> str:
-    """The value as JSON on one line, shortened to `limit` characters with the number left out.
+    """Formats the value as JSON on one line, cut to `limit` characters, with the number of characters cut.
 
     >>> show({"id": 42})
     '{"id":42}'
     """
     if isinstance(value, str) and len(value) > 4 * limit:
-        # Encoding a megabyte to print eighty characters of it would be most of the work of a check.
+        # Encoding a megabyte to print eighty characters of it would take most of the time of a check.
         return f"{_encode(cut(value, 2 * limit))[:limit]}… (+{len(value) + 2 - limit})"
     return shorten(_encode(value), limit)
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """Text as it is, cut to `limit` characters with the number left out."""
+    """Cuts text to `limit` characters and appends the number of characters cut."""
     return text if len(text) <= limit else f"{cut(text, limit)}… (+{len(text) - limit})"
 
 
 def cut(text: str, limit: int) -> str:
-    """The first `limit` characters; a secret among them is taken out first, while it can still be told."""
+    """Returns the first `limit` characters, redacted first, while a secret at the cut is still whole."""
     looked_at = text[: limit + _AHEAD]
     clean = redact(looked_at)
-    if len(text) > limit + _AHEAD:  # where a secret ends beyond what was looked at, its beginning stays
+    if len(text) > limit + _AHEAD:  # an incomplete secret at the end is not redacted: drop it
         clean = clean[: len(clean) - _unsure(without_invisible(looked_at), clean)]
     return clean[:limit]
 
 
 def _unsure(looked_at: str, clean: str) -> int:
-    """Of the last characters those that nothing was taken out of: a secret may begin there and not end."""
+    """Counts the last characters that redaction left unchanged: an incomplete secret may begin there."""
     least, most = 0, min(_AHEAD, len(clean))
     while least < most:
         middle = (least + most + 1) // 2
@@ -80,7 +80,7 @@ def _unsure(looked_at: str, clean: str) -> int:
 
 
 def told_apart(actual: float, limit: float) -> tuple[str, str]:
-    """Two numbers in as many digits as it takes to see that they differ.
+    """Formats two numbers with enough digits to show that they differ.
 
     >>> told_apart(0.99999999, 1.0), told_apart(0.5, 1.0)
     (('0.99999999', '1.0'), ('0.5', '1'))
@@ -97,7 +97,7 @@ def _encode(value: Any) -> str:
 
 
 def kind(value: Any) -> str:
-    """The JSON type of a value, in the words of JSON."""
+    """Returns the JSON type of a value, in the words of JSON."""
     if value is None:
         return "null"
     if isinstance(value, bool):

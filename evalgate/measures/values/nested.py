@@ -1,4 +1,4 @@
-"""What lies deep in a JSON value; apart from the rest, for who reads one value needs no more."""
+"""Reads a nested JSON value; a module without imports, so that it is cheap to import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def dig(value: Any, *keys: str) -> Any:
-    """What lies below the keys, None where there is no such thing."""
+    """Returns the value below the keys, None if there is none."""
     for key in keys:
         if not isinstance(value, dict):
             return None

@@ -1,4 +1,4 @@
-"""What a step put out, read as text, as a number, as JSON, and a place within that JSON."""
+"""Reads an output as text, as a number, as JSON, or at a path within that JSON."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _WHOLE = 2**53
 
 
 class OutputError(ValueError):
-    """The output can't be read in the way that was asked for."""
+    """The output can't be read as requested."""
 
 
 class PathError(ValueError):
-    """The text is no path."""
+    """The text is not a path."""
 
 
 def text_of(value: Any) -> str:
-    """Text as it is, any other value as its JSON.
+    """Returns text unchanged, any other value as JSON.
 
     >>> text_of("5"), text_of({"a": [1, None]})
     ('5', '{"a":[1,null]}')
@@ -38,13 +38,13 @@ def text_of(value: Any) -> str:
 
 
 def beginning(text: str) -> str:
-    """The first 100 characters on one line, quoted."""
+    """Quotes the first 100 characters on one line."""
     shown = orjson.dumps(cut(text, SHOWN).encode(errors="replace").decode()).decode()
     return shown if len(text) <= SHOWN else f"{shown}… (+{len(text) - SHOWN})"
 
 
 def read_number(text: str) -> float:
-    """The text as a finite number, blanks around it aside. Raises OutputError."""
+    """Reads the text as a finite number, ignoring blanks around it. Raises OutputError."""
     number = as_number(_bare(text))
     if number is None:
         raise OutputError(f"not a number: {beginning(text)}")
@@ -52,7 +52,7 @@ def read_number(text: str) -> float:
 
 
 def told(number: float) -> str:
-    """The number as people write it.
+    """Formats the number as people write it.
 
     >>> told(7.0), told(0.1), told(1e300)
     ('7', '0.1', '1e+300')
@@ -61,13 +61,13 @@ def told(number: float) -> str:
 
 
 def read_json(text: str) -> Any:
-    """The text as one JSON value. Raises OutputError: also for NaN, infinity and a key that stands twice."""
+    """Reads the text as one JSON value. Raises OutputError, also for NaN, infinity and duplicate keys."""
     import json
 
     bare = _bare(text)
     try:
         value = orjson.loads(bare)
-        # Only the keys are looked at: numbers stay text, so that none is too long to convert.
+        # Checks only the keys: numbers stay text, so that none is too long to convert.
         json.loads(bare, object_pairs_hook=_unique, parse_int=str, parse_float=str)
     except OutputError:
         raise
@@ -77,7 +77,7 @@ def read_json(text: str) -> Any:
 
 
 def _bare(text: str) -> str:
-    return text.removeprefix("\ufeff").strip()  # some shells begin every output with this mark
+    return text.removeprefix("\ufeff").strip()  # some shells start every output with a byte order mark
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:
@@ -89,7 +89,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> None:
 
 
 def steps_of(path: str) -> tuple[str, ...]:
-    """The names of a dotted path, `.a.0.b` or `a.0.b`; a lone dot is the value itself. Raises PathError."""
+    """Splits a dotted path, `.a.0.b` or `a.0.b`; a single dot is the value itself. Raises PathError."""
     if len(path) > MAX_PATH:
         raise PathError(f"a path may have {MAX_PATH:,} characters, this has {len(path):,}")
     if path == ".":
@@ -103,7 +103,7 @@ def steps_of(path: str) -> tuple[str, ...]:
 
 
 def look_up(value: Any, steps: tuple[str, ...]) -> Any:
-    """What stands at the path: keys of objects, and indexes of lists as digits. Raises OutputError."""
+    """Returns the value at the path: keys of objects, indexes of lists as digits. Raises OutputError."""
     for position, step in enumerate(steps):
         if isinstance(value, dict) and step in value:
             value = value[step]

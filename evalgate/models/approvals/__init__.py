@@ -1,4 +1,4 @@
-"""Approvals and where they come from.
+"""Approvals and their provenance.
 
 Entry points: `approval.Approval`, `approval.Ruling`, `comment_approval`, `review`.
 """

@@ -1,4 +1,4 @@
-"""Approvals: a person lets a failure pass that is known, within bounds and until a day."""
+"""Approvals: a person accepts a known failure, within limits and until a date."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioKey
 
 FILE = "evalgate-approvals.yaml"
-"""Where approvals are kept, in the repository's root."""
+"""The file of approvals in the repository's root."""
 MOST_BYTES = 256_000
-"""The largest file of approvals that is read."""
+"""The maximum size of a file of approvals."""
 
 ApprovalStatus = Literal["active", "proposed", "void", "expired", "unused"]
 
 
 class ApprovalFile(NamedTuple):
-    """A file of approvals as it was found: its path, for messages, and its bytes."""
+    """An unparsed file of approvals: its path, for messages, and its bytes."""
 
     path: str
     content: bytes
@@ -30,11 +30,11 @@ class ApprovalFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One approval as written. What is None does not narrow it; `until` is the last day on which it holds.
+    """One approval as written. A field that is None does not restrict it; `until` is its last valid day.
 
-    `least_score` is the lowest score that is approved; `traces` are the sha256 of the recordings that may
-    fail, empty for any. `checks` are all that may fail of the whole scenario, None for any; `provenance` is
-    known where it was no file that said it.
+    `least_score` is the lowest approved score; `traces` are the sha256 of the traces that may fail, empty for
+    any. `checks` are the only assertions that may fail, None for any; `provenance` is None for an approval
+    from a file.
     """
 
     suite: str
@@ -53,7 +53,7 @@ class Approval:
 
     @property
     def scope(self) -> tuple[object, ...]:
-        """All that it says, but not where: what two files have in common."""
+        """Everything but the location and provenance, to compare approvals of two files."""
         return (
             *(self.suite, self.scenario, self.variant, self.assertion, self.change, self.least_score),
             *(self.reason, self.who, self.until, self.traces, self.checks),
@@ -62,14 +62,14 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
-    """Those that count in a run, and those that only its pull request proposes."""
+    """The approvals that take effect in a run, and those that only its pull request proposes."""
 
     counting: tuple[Approval, ...] = ()
     proposed: tuple[Approval, ...] = ()
 
 
 class Ruling(NamedTuple):
-    """What becomes of one approval in a run. `message` says why; `days_left` counts from today."""
+    """The status of one approval in a run; `message` gives the reason, `days_left` counts from today."""
 
     approval: Approval
     status: ApprovalStatus
@@ -78,7 +78,7 @@ class Ruling(NamedTuple):
 
 
 class Rulings(NamedTuple):
-    """Every approval of a run, as written, and the scenarios that may fail by them."""
+    """A ruling for every approval of a run, and the scenarios whose failure they approve."""
 
     told: tuple[Ruling, ...] = ()
     approved: frozenset[ScenarioKey] = frozenset()

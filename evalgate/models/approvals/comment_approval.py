@@ -1,4 +1,4 @@
-"""A person's word in a comment, found to be theirs to give; what it approves is still to be looked up."""
+"""An approval from a comment whose author is authorised; what it approves is looked up later."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CommentApproval:
-    """One `/evalgate approve`. `scenario` is None for all that failed; `until` is the last day.
+    """One `/evalgate approve`. `scenario` is None for all that failed; `until` is the last valid day.
 
-    `report` is the results document that the person had before them: it says what failed, and how badly.
+    `report` is the results document that the person saw; it contains what failed, and how badly.
     """
 
     scenario: str | None
@@ -28,5 +28,5 @@ class CommentApproval:
 
     @property
     def label(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return f"the approval by {self.who} in comment {self.provenance.comment_id}"

@@ -1,4 +1,4 @@
-"""Where an approval came from: who stands behind it, and at which commit."""
+"""Where an approval was given: in a file, a comment or a shell, and for which commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ APPROVAL_ORIGINS: tuple[ApprovalOrigin, ...] = ("file", "comment", "shell")
 
 
 class Provenance(NamedTuple):
-    """Who said it where. `permission` is what the person may do in the repository, as GitHub says."""
+    """Where an approval was given. `permission` is the person's permission in the repository, from GitHub."""
 
     source: ApprovalOrigin
     pull_request: int | None = None

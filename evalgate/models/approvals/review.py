@@ -1,4 +1,4 @@
-"""A pull request as approvals see it: whose change it is, when it was judged, what people said below it."""
+"""What approvals need of a pull request: its author, the runs that judged it, its comments."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
 
 
 class Account(NamedTuple):
-    """Somebody on GitHub. Names are given anew, ids are not."""
+    """An account on GitHub. A login may be reused by another account, an id is not."""
 
     id: int
     login: str
 
 
 class ReviewedChange(NamedTuple):
-    """What a pull request proposes now. Names of branches are a stranger's choice."""
+    """The current state of a pull request. Names of branches are untrusted."""
 
     number: int
     head_sha: str
     head_ref: str
-    head_repository_id: int | None  # None where the fork was deleted meanwhile
+    head_repository_id: int | None  # None if the fork was deleted
     head_owner: str
     author: Account | None
     is_open: bool
 
 
 class Contributors(NamedTuple):
-    """Who wrote or committed the commits of a change; `unknown` names one whose maker can't be told."""
+    """The authors and committers of a pull request; `unknown` is a commit whose author is unknown."""
 
     known: frozenset[int]
     unknown: str | None = None
 
 
 class GateRun(NamedTuple):
-    """A run of the gate for a pull request: begun by a push, or by whoever opened it."""
+    """A run of the gate for a pull request, and the account whose push or opening started it."""
 
     run: TriggeringRun
     begun_at: datetime
@@ -45,26 +45,26 @@ class GateRun(NamedTuple):
 
 
 class LeftReport(NamedTuple):
-    """A report that a run left; an attempt that came later leaves another."""
+    """A report that a run uploaded; each later attempt uploads another."""
 
     id: int
     made_at: datetime
 
 
 class PullRequestComment(NamedTuple):
-    """A comment of a pull request. `author` is None where the account is gone."""
+    """A comment on a pull request. `author` is None if the account was deleted."""
 
     id: int
     url: str
     author: Account | None
-    is_person: bool  # neither a bot nor an app that speaks for somebody
+    is_person: bool  # neither a bot nor an app that posts for a user
     body: str
     created_at: datetime
     updated_at: datetime
 
 
 class Permission(NamedTuple):
-    """What an account may do in the repository: `role` in GitHub's word."""
+    """What an account may do in the repository; `role` is GitHub's name of its role."""
 
     account: int | None
     may_write: bool

@@ -1,4 +1,4 @@
-"""An approval as a store keeps it: what is approved, and where the word came from."""
+"""An approval in a store, with its provenance."""
 
 from __future__ import annotations
 

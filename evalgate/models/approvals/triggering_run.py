@@ -1,4 +1,4 @@
-"""The finished run that a publishing workflow was started by, as GitHub's own event tells it."""
+"""The finished run that triggered a publishing workflow, from GitHub's event."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from evalgate.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TriggeringRun:
-    """Who made the run and at which commit. Names of branches and owners are a stranger's choice.
+    """A run and its commit. Names of branches and owners are untrusted.
 
-    `head_repository_id` is None, and `head_repository` empty, where the fork was deleted meanwhile.
+    `head_repository_id` is None, and `head_repository` empty, if the fork was deleted.
     """
 
     id: int
@@ -18,9 +18,9 @@ class TriggeringRun:
     head_repository: str  # owner/name
     head_branch: str
     head_sha: str
-    is_ours: bool  # the commit lies in this very repository
+    is_ours: bool  # the commit is in this repository, not in a fork
 
     @property
     def head_owner(self) -> str:
-        """Whose repository the commit lies in."""
+        """The owner of the repository that has the commit."""
         return self.head_repository.partition("/")[0]

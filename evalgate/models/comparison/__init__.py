@@ -1,4 +1,4 @@
-"""How a run differs from its baseline, and what was decided.
+"""Comparison of a run with its baseline, and the decision of the gate.
 
 Entry points: `comparison.Comparison`, `decision.Decision`, `baseline_run.BaselineRun`, `weakening.Weakening`.
 """

@@ -1,4 +1,4 @@
-"""Today's rules over past runs."""
+"""Results of a backtest: past runs judged by today's rules."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SCHEMA = "evalgate.backtest/1"
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """One past run: what was decided then, and what today's rules decide.
+    """One past run: the verdict it had, and the verdict by today's rules.
 
-    `compared_with` is the run before it; `incomplete` counts traces that it did not keep: such a run is not
-    judged. `unknown` counts scenarios of today of which it knows nothing.
+    `compared_with` is the run before it. `incomplete` counts traces that it did not keep; a run with any is
+    not judged. `unknown` counts today's scenarios that the run does not have.
     """
 
     path: str
@@ -42,27 +42,27 @@ class PastRun:
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """All past runs, oldest first, and how many of them each scenario would have blocked."""
+    """All past runs, oldest first, and the number of runs that each scenario would have blocked."""
 
     runs: Sequence[PastRun]
     scenarios: Sequence[tuple[ScenarioKey, int]] = field(default_factory=tuple)
 
     @property
     def blocked(self) -> int:
-        """How many would have been blocked."""
+        """Number of runs that would have been blocked."""
         return sum(run.is_blocked for run in self.runs)
 
     @property
     def newly_blocked(self) -> int:
-        """How many of those passed then."""
+        """Number of those that passed at the time."""
         return sum(run.is_blocked and run.then == "pass" for run in self.runs)
 
     @property
     def released(self) -> int:
-        """How many failed then and would pass today."""
+        """Number of runs that failed at the time and would pass today."""
         return sum(run.then == "fail" and run.now == "pass" for run in self.runs)
 
     @property
     def unjudged(self) -> int:
-        """How many can't be judged."""
+        """Number of runs that can't be judged."""
         return sum(run.now == "cannot_judge" for run in self.runs)

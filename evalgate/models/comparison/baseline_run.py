@@ -1,4 +1,4 @@
-"""An earlier run as a comparison reads it: figures in columns, single checks only where asked for."""
+"""The baseline run as a comparison reads it: columns of values, single assertions only on request."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Place = tuple[str, int | None, int | None]
-"""Path, line and record: where a recording was read, which is what a baseline knows it by."""
+"""Path, line and record from which a trace was read; a baseline identifies its traces by these."""
 
 
 class BaselineTrial(NamedTuple):
-    """One trial, without its checks."""
+    """One trial, without its assertions."""
 
     trial: int
     passed: bool
@@ -40,7 +40,7 @@ class BaselineTrial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrialColumns:
-    """The trials of all scenarios, in their order. `pricing` is None where no cost was to be computed."""
+    """The trials of all scenarios, in order. `pricing` is None if no cost had to be computed."""
 
     numbers: list[int]
     passed: list[bool]
@@ -57,11 +57,11 @@ class TrialColumns:
 
 @dataclass(frozen=True, slots=True)
 class BaselineRun:
-    """The run. `keys`, `verdicts` and `scores` hold one entry a scenario, `starts` where its trials begin.
+    """The baseline run. `keys`, `verdicts` and `scores` have one row per scenario.
 
-    `places` finds the entry of a scenario, the last one where several have one key.
-    `unread` are places of scenarios that stand for a recording nobody could read. `fingerprint` tells which
-    results these are. `document` is there for who asked for single checks.
+    `trial_starts` has the index of each scenario's first trial. `row_by_key` maps a key to its row, the last
+    one if several scenarios have the key. `unreadable_rows` are scenarios made from a trace that could not be
+    read. `fingerprint` identifies the results. `document` is set only if single assertions were requested.
     """
 
     created_at: str
@@ -80,7 +80,7 @@ class BaselineRun:
     document: ResultsDoc | None = None
 
     def trials_of(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
-        """The trials of a scenario, none where there is no such scenario."""
+        """The trials of a scenario, empty if there is no such scenario."""
         place = self.places.get(key)
         if place is None:
             return ()
@@ -94,14 +94,14 @@ class BaselineRun:
         ]
 
     def unread_keys(self) -> frozenset[ScenarioKey]:
-        """Scenarios that stand for a recording nobody could read."""
+        """Keys of scenarios made from a trace that could not be read."""
         return frozenset(self.keys[place] for place in self.unread)
 
 
 def build_baseline_run(
     standings: StandingsDoc, document: ResultsDoc | None = None, fingerprint: str = ""
 ) -> BaselineRun:
-    """The run of standings that were checked; `document` are the results they were made of."""
+    """Builds the run from validated standings; `document` is the results document they were made from."""
     texts, scenarios = standings["texts"], standings["scenarios"]
     keys = _keys(standings["suites"], scenarios)
     return BaselineRun(

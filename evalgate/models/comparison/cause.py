@@ -1,4 +1,4 @@
-"""Which of the two changed, the agent or the rules that judge it, for one scenario."""
+"""The cause of a scenario's change: the agent, the rules that judge it, or both."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 CauseKind = Literal[
     "agent", "rules_stricter", "rules_looser", "both", "together", "masked", "outgrown", "unknown"
 ]
-"""Who made a scenario's verdict what it is.
+"""The cause of a scenario's change of verdict.
 
-agent: the same under either rules. rules_stricter, rules_looser: the agent is the same. both: each alone
-would have done it. together: neither alone would. masked: it passes, but would fail under the rules of the
-baseline. outgrown: it fails, but would pass under those. unknown: it changed, and what would tell is not
-at hand.
+agent: the same change under either rules. rules_stricter, rules_looser: the agent did not change. both:
+either change alone would have caused it. together: only both together cause it. masked: it passes, but would
+fail by the baseline's rules. outgrown: it fails, but would pass by the baseline's rules. unknown: it changed,
+and the data to find the cause is missing.
 """
 
 
 class Cause(NamedTuple):
-    """The answer, in a sentence, with the two verdicts that it rests on; None where one can't be told."""
+    """The cause, in one sentence, with the two verdicts it was derived from; None if unknown."""
 
     kind: CauseKind
     message: str

@@ -1,4 +1,4 @@
-"""How a run differs from its baseline, scenario by scenario; averages alone never decide anything."""
+"""The comparison of a run with its baseline, scenario by scenario; averages alone decide nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IMPROVEMENTS: frozenset[ChangeKind] = frozenset({"improved", "fixed"})
 
 
 class ScenarioKey(NamedTuple):
-    """What makes a scenario the same one in two runs."""
+    """Identifies a scenario across runs."""
 
     suite: str
     id: str
@@ -35,7 +35,7 @@ class ScenarioKey(NamedTuple):
 class ScenarioOutcome:
     """One scenario of one run, reduced to what a comparison needs.
 
-    Lists hold one entry a trial; a part that is unknown makes its mean None.
+    Lists have one entry per trial; an unknown entry makes the mean None.
     """
 
     key: ScenarioKey
@@ -46,11 +46,11 @@ class ScenarioOutcome:
     costs: Sequence[float | None] = field(default_factory=list)
     latencies: Sequence[float | None] = field(default_factory=list)
     tokens: Sequence[int | None] = field(default_factory=list)
-    trials: Sequence[int] = field(default_factory=list)  # their numbers
+    trials: Sequence[int] = field(default_factory=list)  # the numbers of the trials
 
 
 class CallsCompared(NamedTuple):
-    """Tool calls by name, in order: of a trial of the baseline, and of one of this run."""
+    """Names of tool calls, in order, of a trial of the baseline and of a trial of this run."""
 
     trial_before: int
     before: list[str]
@@ -60,11 +60,11 @@ class CallsCompared(NamedTuple):
 
 @dataclass(slots=True)
 class Change:
-    """What became of one scenario. `increases` names cost, latency or tokens over their limit.
+    """How one scenario changed. `increases` names cost, latency or tokens that grew over their limit.
 
-    `calls` is told where the scenario is not well and both sides have trials, `behaviour` where it got worse
-    and both recordings are at hand, `cause` where the run was judged by other rules than the baseline.
-    `p_corrected` is the p-value after the policy's correction, None where it has none.
+    `calls` is set if the scenario does not pass or got worse and both sides have trials, `trajectory_diff` if
+    it got worse and both traces are available, `cause` if the run was judged by other rules than the
+    baseline. `p_corrected` is the p-value after the policy's correction, None without one.
     """
 
     kind: ChangeKind
@@ -81,7 +81,7 @@ class Change:
 
 
 class ChangedEvaluator(NamedTuple):
-    """A type of check whose version is another than in the baseline."""
+    """An evaluator whose version differs from the baseline's."""
 
     type: str
     before: int
@@ -89,31 +89,31 @@ class ChangedEvaluator(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """In what a baseline was judged otherwise than this run, and the status it has but for that."""
+    """How the rules of a baseline differ from this run's, and the status it would have otherwise."""
 
     found: BaselineStatus
-    suites: bool  # the suites, or the project, say something else today
-    evaluators: Sequence[ChangedEvaluator]  # of the types that these suites use
+    suites: bool  # whether the suites or the project changed
+    evaluators: Sequence[ChangedEvaluator]  # only evaluators that these suites use
 
 
 @dataclass(slots=True)
 class BaselineInfo:
-    """Which baseline a run was compared with, and how it was found. `drift` is known where it drifted."""
+    """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted."""
 
     status: BaselineStatus
     sha: str | None = None
     age_seconds: int | None = None
     path: str | None = None
-    distance: int | None = None  # commits between the ancestor used and the commit wanted
+    distance: int | None = None  # commits between the ancestor used and the requested commit
     drift: Drift | None = None
 
 
 class Evidence(NamedTuple):
-    """How much the comparison as a whole can tell from noise.
+    """How well the comparison as a whole can distinguish changes from noise.
 
-    `compared` scenarios were evaluated on both sides: `tested` of them have trials enough there for a test,
-    `single_trial` have one trial on a side. `expected_false_alarms` is at most how many of the tested ones
-    chance alone would call broken or fixed; None where none is tested.
+    `compared` scenarios were evaluated on both sides: `tested` of them have enough trials on both for a test,
+    `single_trial` have a single trial on a side. `expected_false_alarms` bounds how many of the tested ones
+    chance alone would call broken or fixed; None if none was tested.
     """
 
     compared: int
@@ -124,11 +124,11 @@ class Evidence(NamedTuple):
 
 @dataclass(slots=True)
 class Comparison:
-    """Changes by scenario key, and what the baseline has that the run has not.
+    """Changes by scenario key, and scenarios of the baseline that the run no longer has.
 
-    `before` holds how the scenarios of the run stood in the baseline, by their key in the run; `trials` how
-    many trials those had there, and have now; `now` how every scenario of the run stands, until its
-    figures are made.
+    `baseline_outcomes` has the baseline's outcomes by the scenario's key in the run; `trial_counts` the
+    numbers of trials in the baseline and now; `outcomes` this run's outcomes, which are dropped once its
+    statistics are computed.
     """
 
     changes: dict[ScenarioKey, Change]
@@ -137,4 +137,4 @@ class Comparison:
     trials: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
     evidence: Evidence | None = None
     now: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
-    critical_before: Mapping[str, int] = field(default_factory=dict)  # issues of goldens, by suite
+    critical_before: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite

@@ -1,4 +1,4 @@
-"""The decision of the gate: exit code, comment, check and outputs all read this one value."""
+"""The decision of the gate, from which exit code, comment, check and outputs are made."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FailOn = Literal[
     "weakened",
     "no_baseline",
 ]
-"""Words of `fail_on` that this version can judge."""
+"""Words of `fail_on` that this version supports."""
 
 NEEDS_BASELINE: frozenset[str] = frozenset(
     {"regression", "broken", "new_hard_fail", "weakened", "no_baseline"}
 )
-"""Words that can't be judged while the baseline is unreachable."""
+"""Words that can't be judged without the baseline."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Reason:
 
 @dataclass(slots=True)
 class Decision:
-    """One verdict, the exit code that belongs to it and every reason, most severe first."""
+    """One verdict, its exit code and every reason, most severe first."""
 
     verdict: GateVerdict
     exit_code: int

@@ -1,4 +1,4 @@
-"""What a run knows of itself that tells a fresh recording from a stale one."""
+"""What a run compares traces with to find stale ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class Present(NamedTuple):
-    """The moment of judging, the commits that count as the one judged, and fingerprints of watched files.
+    """The time of judging, the commits that count as the judged one, and fingerprints of watched files.
 
-    `commits` is empty where the commit is not known. `fingerprints` go by suite, for those that watch files.
+    `commits` is empty if the commit is unknown. `fingerprints` are by suite, for suites that watch files.
     """
 
     now: datetime

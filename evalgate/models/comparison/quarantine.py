@@ -1,4 +1,4 @@
-"""Quarantine: scenarios of a suite that are judged and shown, and decide nothing until a day."""
+"""Quarantine: scenarios that are judged and shown, and do not block until a date."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from evalgate.errors import Location
 
 LONGEST_DAYS = 90
-"""How many days ahead the last day of a quarantine may lie: it is a pause, no way to get rid of a check."""
+"""Maximum days until the end of a quarantine: it is a pause, not a way to remove an assertion."""
 
 QuarantineStatus = Literal["active", "expired", "unused"]
 
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """One quarantine as written. `scenario` may hold `*`; `variant` None means every variant.
+    """One quarantine as written. `scenario` may contain `*`; a `variant` of None means every variant.
 
-    `until` is the last day on which it holds.
+    `until` is its last valid day.
     """
 
     scenario: str
@@ -33,7 +33,7 @@ class Quarantine:
 
 
 class QuarantineRuling(NamedTuple):
-    """What becomes of one quarantine in a run. `scenarios` is how many of the suite it is about."""
+    """The status of one quarantine in a run. `scenarios` is the number of scenarios it matches."""
 
     suite: str
     quarantine: Quarantine

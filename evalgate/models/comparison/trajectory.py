@@ -1,4 +1,4 @@
-"""What an agent did in one recording, and how two of a scenario differ: bounded, without secrets."""
+"""Trajectories of traces, and the diff of two of one scenario: bounded in size, redacted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Departure = Literal["user", "calls", "words", "answer", "end"]
 
 
 class Difference(NamedTuple):
-    """One place of two values: its path as a JMESPath, empty for the value itself, and what stands there.
+    """A difference of two JSON values: its path as a JMESPath, empty for the value itself, and both sides.
 
-    Values are JSON, cut so that the difference is seen; None where the side has nothing there.
+    The sides are JSON, shortened so that the difference is visible; None if the side has no value there.
     """
 
     path: str
@@ -25,14 +25,14 @@ class Difference(NamedTuple):
 
 
 class TextPart(NamedTuple):
-    """A stretch of text that both texts have, or only the first (gone) or only the second (come)."""
+    """A part of a text diff: in both texts (kept), only in the first (gone) or in the second (come)."""
 
     kind: Literal["kept", "gone", "come"]
     text: str
 
 
 class TrajectoryCall(NamedTuple):
-    """One call of the agent; `outcome` is ok, error or missing, `answer` the beginning of what came back."""
+    """One tool call of the agent; `outcome` is ok, error or missing, `answer` the start of its result."""
 
     turn: int
     name: str
@@ -43,7 +43,7 @@ class TrajectoryCall(NamedTuple):
 
 @dataclass(slots=True)
 class Turn:
-    """What was said in one exchange, shortened: the user's words and the agent's."""
+    """The texts of user and agent in one exchange, shortened."""
 
     user: str = ""
     agent: str = ""
@@ -51,7 +51,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Trajectory:
-    """What happened in one recording, as much as a difference needs. `left_out` counts further calls."""
+    """What an agent did in one trace, as far as a diff needs it. `left_out` counts omitted calls."""
 
     calls: list[TrajectoryCall]
     turns: dict[int, Turn]
@@ -62,14 +62,14 @@ class Trajectory:
 
 
 class Sides(NamedTuple):
-    """A text of the baseline's recording beside that of this run's; None where it has none."""
+    """A text in the baseline's trace and in this run's; None if absent."""
 
     before: str | None
     now: str | None
 
 
 class CallPlace(NamedTuple):
-    """Which call it is: the turn it stands in, and its number, both counted from 1 (turn 0: before any)."""
+    """A call by its turn and its number, both counted from 1 (turn 0: before any user input)."""
 
     turn: int
     call: int
@@ -77,7 +77,7 @@ class CallPlace(NamedTuple):
 
 @dataclass(slots=True)
 class CallStep:
-    """One line of two aligned lists of calls. `arguments` as JSON: of now, or of what was removed."""
+    """One step of two aligned lists of calls. `arguments` are JSON: this run's, or of a removed call."""
 
     kind: StepKind
     name: str
@@ -86,12 +86,12 @@ class CallStep:
     arguments: str
     changes: Sequence[Difference] = ()
     changes_left: int = 0
-    outcome: Sides | None = None  # where it differs
-    answer: Sides | None = None  # of equal calls that were answered otherwise
+    outcome: Sides | None = None  # if it differs
+    answer: Sides | None = None  # if equal calls got different results
 
 
 class Utterance(NamedTuple):
-    """Words of one turn that differ."""
+    """Texts of one turn that differ."""
 
     turn: int
     who: Literal["user", "agent"]
@@ -100,7 +100,7 @@ class Utterance(NamedTuple):
 
 
 class FirstDivergence(NamedTuple):
-    """Where two recordings part: in which turn, and in what; `before` and `now` number the calls."""
+    """Where two traces diverge: the turn, and in what; `baseline` and `current` are numbers of calls."""
 
     turn: int
     what: Departure
@@ -109,7 +109,7 @@ class FirstDivergence(NamedTuple):
 
 
 class FigureMoved(NamedTuple):
-    """A figure of both trials; None is unknown."""
+    """A figure of both trials; None if unknown."""
 
     name: Literal["cost_usd", "latency_seconds", "total_tokens", "score"]
     before: float | None
@@ -118,9 +118,9 @@ class FigureMoved(NamedTuple):
 
 @dataclass(slots=True)
 class Behaviour:
-    """How a trial of this run differs from one of the baseline, call by call and word by word.
+    """The diff of a trial of this run and one of the baseline: calls, texts and figures.
 
-    `first` is None where nothing differs, `response` empty where the final answers are equal.
+    `first` is None if nothing differs, `response` is empty if the final answers are equal.
     """
 
     trial_before: int
@@ -130,6 +130,6 @@ class Behaviour:
     first: FirstDivergence | None = None
     said: list[Utterance] = field(default_factory=list)
     response: list[TextPart] = field(default_factory=list)
-    status: Sides | None = None  # where it differs
-    error: Sides | None = None  # where it differs
+    status: Sides | None = None  # if it differs
+    error: Sides | None = None  # if it differs
     figures: list[FigureMoved] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A weakened gate: what the suites and policies demanded when the baseline was made, and demand no longer."""
+"""Weakenings: demands of the baseline's suites and policies that today's no longer make."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ WeakeningKind = Literal[
     "quarantine_extended",
 ]
 OnWeakening = Literal["ignore", "warn", "fail"]
-"""What becomes of a weakened gate, the mildest first."""
+"""How a weakened gate is handled, the mildest first."""
 STRICTNESS: tuple[str, ...] = get_args(OnWeakening)
 
 
 class Weakening(NamedTuple):
     """One demand that was weakened.
 
-    `suite` is None where the project is meant, `scenario` where a whole suite is, or several scenarios of it
-    that share the demand: `scenarios` counts them. `assertion` names the check, `before` and `after` are what
-    it said, in short, None where there is nothing. `location` is where it stands now, else the file where it
-    stood.
+    `suite` is None for the project, `scenario` for a whole suite or for several scenarios that share the
+    demand: `scenarios` counts them. `assertion` names the assertion; `baseline` and `current` are the demand
+    in short on either side, None if there was none. `location` is where the demand is now, else the file
+    that had it.
     """
 
     kind: WeakeningKind
@@ -58,10 +58,10 @@ class Weakening(NamedTuple):
 
 
 class Weakenings(NamedTuple):
-    """Those that are told, how many more there are, and the places in which they fail the gate.
+    """The listed weakenings, how many more there are, and the suites in which they fail the gate.
 
-    A place is a suite's name, None for the project. `unknown` says why demands could not be compared, and is
-    None where they were.
+    In `failing`, None means the project. `unknown` is the reason why demands could not be compared, None if
+    they were.
     """
 
     told: Sequence[Weakening] = ()

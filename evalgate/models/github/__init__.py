@@ -1,1 +1,1 @@
-"""What is shown on GitHub: `annotation.Annotation`, `check_run.CheckRun`, `template_file.TemplateFile`."""
+"""What GitHub shows: `annotation.Annotation`, `check_run.CheckRun`, `template_file.TemplateFile`."""

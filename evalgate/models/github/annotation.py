@@ -1,4 +1,4 @@
-"""A line in the checks view of a pull request."""
+"""An annotation in the checks view of a pull request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Annotation(NamedTuple):
-    """A line in the checks view: level is error, warning or notice."""
+    """One annotation; `level` is error, warning or notice."""
 
     level: str
     title: str

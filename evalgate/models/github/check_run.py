@@ -1,4 +1,4 @@
-"""A check of our own on the checks page of a commit."""
+"""EvalGate's check run on the checks page of a commit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Conclusion = Literal["success", "failure", "neutral"]
 
 
 class CheckRun(NamedTuple):
-    """What a check run says of `commit`. `summary` is finished Markdown of at most 65,535 characters.
+    """The content of a check run of `commit`. `summary` is finished Markdown of at most 65,535 characters.
 
-    The annotations' texts are as they were read: whoever sends them cleans them.
+    The texts of the annotations are not escaped: the sender does that.
     """
 
     name: str

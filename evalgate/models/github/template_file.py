@@ -1,4 +1,4 @@
-"""A template for the comment that a project brings along."""
+"""A project's template for the comment."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 from evalgate.errors import Location, OverLimit, Problem, TemplateFlaw
 
 MOST_BYTES = 64_000
-"""The largest template that is read."""
+"""The maximum size of a template."""
 TEMPLATE_UNUSED = "the comment is in EvalGate's own words, for the template can't be used"
 
 
 class TemplateFile(NamedTuple):
-    """Its path, for messages, and its text."""
+    """A template: its path, for messages, and its text."""
 
     path: str
     text: str
 
     @classmethod
     def of(cls, path: str, content: bytes) -> TemplateFile:
-        """The template out of a file's bytes; raises OverLimit, or TemplateFlaw for what is no text."""
+        """Decodes a template file; raises OverLimit, or InvalidTemplate if it is not UTF-8."""
         if len(content) > MOST_BYTES:
             raise OverLimit(Problem(f"the template is larger than {MOST_BYTES:,} bytes", Location(path)))
         try:

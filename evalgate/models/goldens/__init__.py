@@ -1,4 +1,4 @@
-"""Goldens in a store.
+"""Regression suites, feedback and exported evaluations of goldens.
 
-`regression_suite.RegressionSuite`, `feedback.Feedback`, `exported_evaluation.Exported`.
+`regression_suite.RegressionSuite`, `feedback.Feedback`, `exported_evaluation.ExportedEvaluation`.
 """

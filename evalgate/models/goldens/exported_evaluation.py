@@ -1,4 +1,4 @@
-"""An evaluation as exports tell it."""
+"""An evaluation as exports contain it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METRICS_SCHEMA = "evalgate.metrics/1"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an export tells of the golden beside its id, so that a line is understood without the store."""
+    """What an export contains of the golden besides its id, so that a line is clear without the store."""
 
     title: str
     intent: str
@@ -26,7 +26,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """One evaluation, what it was judged against, and what people said of that conversation."""
+    """One evaluation, its golden, and people's feedback on the conversation."""
 
     evaluation: GoldenEvaluation
     about: About

@@ -1,4 +1,4 @@
-"""What a person said about an answer."""
+"""A person's feedback on an agent's answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_RATING, MOST_RATING = 1, 5
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """One word of a person on a conversation, or on one message of it.
+    """Feedback of one person on a conversation, or on one message of it.
 
     `id` is empty and `created_at` None until it is stored; `user_id` is a UUID in its usual spelling.
     """

@@ -14,7 +14,7 @@ PASSING_SCORE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class RegressionSuite:
-    """Goldens by their ids, by tags or by intents: any that one of the three names.
+    """Goldens selected by ids, tags or intents: one that matches any of the three belongs to the suite.
 
     A dimension that is not evaluated is left out of the score. The times are None until a store has set them.
     """

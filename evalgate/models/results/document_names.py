@@ -1,12 +1,12 @@
-"""What documents call themselves: apart from their types, which only a schema and type checkers need."""
+"""Schema and file names of documents, apart from the document types, which a run need not load."""
 
 from __future__ import annotations
 
 RESULTS_SCHEMA = "evalgate.results/1"
 BASELINE_SCHEMA = "evalgate.baseline/1"
-"""Of the manifest in a `baseline.zip`, which holds such a document."""
+"""The manifest in a `baseline.zip`, which contains a results document."""
 SUITES_SCHEMA = "evalgate.suites/1"
-"""Of the suites that lie beside it."""
+"""The suites in a `baseline.zip`."""
 STANDINGS_SCHEMA = "evalgate.standings/1"
-"""Of what a comparison reads of those results, which lies there too under the next name."""
+"""The part of the results that a comparison reads, in a `baseline.zip` under the next name."""
 STANDINGS_FILE = "standings.json"

@@ -1,4 +1,4 @@
-"""The names of the fields that traces and results are made of."""
+"""Names of the fields of traces and results, which a project must not redact."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from evalgate.models.trace import trace
 from evalgate.models.trace.trace_schema import trace_schema
 
 READ_AGAIN = ("expected_calls",)
-"""Fields of evidence that a report counts by."""
+"""Fields of evidence that reports compute counts from."""
 
 
 def own_names() -> frozenset[str]:
-    """Every name, as a person writes it and as it is kept."""
+    """All names, of the public documents and of the internal records."""
     known = set[str](READ_AGAIN)
     for kind in vars(trace).values():
         if isinstance(kind, type) and kind.__module__ == trace.__name__:
@@ -31,7 +31,7 @@ def _add_properties(schema: Any, known: set[str]) -> None:
 
 
 def _add_keys(kind: Any, known: set[str]) -> None:
-    """Those of a mapping with known keys, and of all that lie in it."""
+    """Adds the keys of a TypedDict and of all types in it."""
     for name, each in get_type_hints(kind).items() if is_typeddict(kind) else ():
         known.add(name)
         _add_keys(each, known)

@@ -1,7 +1,7 @@
 """`results.json`, schema `evalgate.results/1`: the frozen, public shape of a finished run.
 
-Reports are rendered from this document and nothing else, so that a document written by one job can be checked
-and rendered again by another. Fields may be added; none is renamed or removed under this number.
+Reports are rendered only from this document, so that a document written by one job can be checked and
+rendered again by another. Fields may be added; none is renamed or removed in this version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evalgate.models.results.results_weakenings import CauseDoc, WeakeningDoc  #
 
 
 class ReasonDoc(TypedDict, total=False):
-    """Why the gate decided so."""
+    """One reason for the gate's decision."""
 
     code: str
     message: str
@@ -32,7 +32,7 @@ class ReasonDoc(TypedDict, total=False):
 
 
 class ChecksDoc(TypedDict):
-    """Outcomes of all assertions on all trials, each kept apart."""
+    """Counts of all assertions on all trials by outcome."""
 
     passed: int
     failed: int
@@ -42,11 +42,11 @@ class ChecksDoc(TypedDict):
 
 
 class SummaryDoc(TypedDict):
-    """Counts and figures of the run.
+    """Counts and statistics of the run.
 
     passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
-    unknown part are null. `cost_computed` counts trials whose cost was not recorded, `quarantined` scenarios
-    that decide nothing and stand in the other counts as well; both are absent where there is none.
+    unknown part are null. `cost_computed` counts trials whose cost was not recorded; `quarantined` counts
+    scenarios that do not block, which the other counts include; both are absent if there are none.
     """
 
     scenarios: int
@@ -79,7 +79,7 @@ class SummaryDoc(TypedDict):
 
 
 class ChangedEvaluatorDoc(TypedDict):
-    """A type of check that these suites use and whose version is another than in the baseline."""
+    """An evaluator that these suites use and whose version differs from the baseline's."""
 
     type: str
     before: int
@@ -87,7 +87,7 @@ class ChangedEvaluatorDoc(TypedDict):
 
 
 class DriftDoc(TypedDict):
-    """In what a baseline was judged otherwise than this run; `found` is the status it has but for that."""
+    """How a baseline's rules differ from this run's; `found` is the status it would have otherwise."""
 
     found: str
     suites: bool
@@ -95,9 +95,9 @@ class DriftDoc(TypedDict):
 
 
 class BaselineDoc(TypedDict):
-    """Which baseline was compared with; `summary` is its own, where one was loaded.
+    """The baseline of the comparison; `summary` is the baseline's, if one was loaded.
 
-    `drift` is there where the status is `drifted`.
+    `drift` is present if the status is `drifted`.
     """
 
     status: str
@@ -110,7 +110,7 @@ class BaselineDoc(TypedDict):
 
 
 class CallsDoc(TypedDict):
-    """Names of tool calls, in order: of one trial of the baseline, and of the worst one of this run."""
+    """Names of tool calls, in order, of one trial of the baseline and of the worst one of this run."""
 
     trial_before: int
     before: list[str]
@@ -119,11 +119,11 @@ class CallsDoc(TypedDict):
 
 
 class ChangeDoc(TypedDict):
-    """What became of a scenario since the baseline; `calls` where it does not pass or got worse.
+    """How a scenario changed since the baseline; `calls` is present if it does not pass or got worse.
 
-    `p_corrected` is the p-value after a correction for many scenarios, there where a policy asks for one;
-    `behaviour` is there where it got worse and the recordings of both sides are at hand, `cause` where the
-    rules are not those of the baseline and it is known whether they or the agent made the change.
+    `p_corrected` is the p-value corrected for many scenarios, present if a policy asks for that. `behaviour`
+    is present if the scenario got worse and the traces of both sides are available, `cause` if the rules are
+    not the baseline's and it is known whether they or the agent caused the change.
     """
 
     kind: str
@@ -140,7 +140,7 @@ class ChangeDoc(TypedDict):
 
 
 class TraceDoc(TypedDict):
-    """Which recording a trial judged; `stale` is why it is no evidence any more, where that is so."""
+    """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one."""
 
     id: str | None
     path: str
@@ -169,7 +169,7 @@ class AssertionDoc(TypedDict):
 
 
 class ModelUsageDoc(TypedDict):
-    """Tokens of one model in requests that have the same price per token as one of `request_tokens`."""
+    """Tokens of one model in all requests priced per token like one of `request_tokens`."""
 
     model: str
     provider: str | None
@@ -181,7 +181,7 @@ class ModelUsageDoc(TypedDict):
 
 
 class PricingDoc(TypedDict):
-    """How a cost was computed that was not recorded; see models.trace.pricing.Pricing."""
+    """How a cost that was not recorded was computed; see models.trace.pricing.Pricing."""
 
     table: str | None
     usd: float | None
@@ -192,7 +192,7 @@ class PricingDoc(TypedDict):
 
 
 class TrialDoc(TypedDict):
-    """One trace judged; `pricing` stands only where its cost was to be computed."""
+    """One judged trace; `pricing` is present only if its cost had to be computed."""
 
     trial: int
     trace: TraceDoc
@@ -211,9 +211,9 @@ class TrialDoc(TypedDict):
 
 
 class ScenarioDoc(TypedDict):
-    """One scenario over its trials; `quarantined` stands, as true, where it decides nothing.
+    """One scenario over its trials; `quarantined` is present, and true, if it does not block.
 
-    A golden has `dimensions`, a score or null by name, and says in `golden` what became of it.
+    A golden has `dimensions`, a score or null by name, and `golden` with its result.
     """
 
     id: str
@@ -234,7 +234,7 @@ class ScenarioDoc(TypedDict):
 
 
 class SuiteDoc(TypedDict):
-    """One suite; `variants` is empty where its scenarios have none."""
+    """One suite; `variants` is empty if its scenarios have none."""
 
     suite: str
     path: str
@@ -246,7 +246,7 @@ class SuiteDoc(TypedDict):
 
 
 class RemovedDoc(TypedDict):
-    """A scenario that the baseline has and this run has not, as it stood there."""
+    """A scenario of the baseline that this run does not have, with its result in the baseline."""
 
     suite: str
     id: str
@@ -256,7 +256,7 @@ class RemovedDoc(TypedDict):
 
 
 class UnclaimedDoc(TypedDict):
-    """A trace that no scenario asked for."""
+    """A trace that matches no scenario."""
 
     suite: str
     path: str
@@ -267,7 +267,7 @@ class UnclaimedDoc(TypedDict):
 
 
 class WarningDoc(TypedDict):
-    """Something a reader of the verdict should know."""
+    """A warning for readers of the verdict."""
 
     code: str
     message: str
@@ -275,10 +275,10 @@ class WarningDoc(TypedDict):
 
 
 class ResultsDoc(TypedDict):
-    """The whole document; `command` is what repeats the run in a shell.
+    """The whole document; `command` repeats the run in a shell.
 
-    `figures` are those of the run as a whole; `comparison` and `weakenings` stand where there was something
-    to compare with, `quarantines` where the suites have any, `history` where a store is asked.
+    `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
+    baseline, `quarantines` if the suites have any, `history` if a store is used.
     """
 
     schema: str

@@ -8,7 +8,7 @@ from evalgate.models.results.results_location import LocationDoc  # noqa: TC001 
 
 
 class ApprovalLimitDoc(TypedDict):
-    """How bad it may get."""
+    """The lowest approved score."""
 
     score: float
 
@@ -16,8 +16,8 @@ class ApprovalLimitDoc(TypedDict):
 class ProvenanceDoc(TypedDict):
     """Where an approval was given: `source` is file, comment or shell.
 
-    `head_commit` is the only commit that it holds for, `permission` what the person might do in the
-    repository; `self_approved`: by somebody who had a part in the change.
+    `head_commit` is the only commit that it is valid for, `permission` the person's permission in the
+    repository then; `self_approved`: the person contributed to the change.
     """
 
     source: str
@@ -30,11 +30,11 @@ class ProvenanceDoc(TypedDict):
 
 
 class ApprovalDoc(TypedDict):
-    """One approval and what becomes of it.
+    """One approval and its status.
 
-    `status` is active, proposed (by a pull request; does not count), void, expired or unused; `message` says
-    why, or for how long it still holds. `until` is the last day on which it does, `days_left` counts to it.
-    `checks` are all that may fail, absent for any; `provenance` is absent where it stands in the file.
+    `status` is active, proposed (by a pull request; has no effect), void, expired or unused; `message` gives
+    the reason, or the time left. `until` is the last valid day, `days_left` counts to it. `checks` are the
+    only assertions that may fail, absent for any; `provenance` is absent for an approval from the file.
     """
 
     suite: str

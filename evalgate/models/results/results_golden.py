@@ -1,4 +1,4 @@
-"""Goldens in `results.json`: what each scored, what is wrong with it, and which turn moved it."""
+"""Goldens in `results.json`: their scores, their issues, and the turns that changed them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 
 class IssueDoc(TypedDict):
-    """Something found wrong; `turn` counts from 0 and is null where it is of the whole conversation."""
+    """One issue; `turn` counts from 0 and is null for an issue of the whole conversation."""
 
     category: str
     severity: str
@@ -16,7 +16,7 @@ class IssueDoc(TypedDict):
 
 
 class MoveDoc(TypedDict):
-    """How a dimension moved since the baseline, and the turn (from 0) that moved most, where turns tell."""
+    """Change of a dimension since the baseline; `turn` (from 0) changed most, null if unknown."""
 
     dimension: str
     before: float | None
@@ -26,10 +26,10 @@ class MoveDoc(TypedDict):
 
 
 class GoldenDoc(TypedDict):
-    """A scenario that is a golden: the golden itself, within bounds, and what became of it over its trials.
+    """A golden, bounded in size, and its result over the trials of its scenario.
 
-    `level` is that of the score, `regression_status` null where nothing was scored. `turns` holds the mean
-    scores of each turn by dimension; `issues` counts turns of the golden.
+    `level` is the level of the score, `regression_status` is null if nothing was scored. `turns` has the mean
+    scores of each turn by dimension; turns in `issues` are those of the golden.
     """
 
     id: str
@@ -57,9 +57,9 @@ class GoldenDoc(TypedDict):
 
 
 class TurnDoc(TypedDict):
-    """One turn of a trial; `number` is that of the golden's turn from 0, null for one that it has not.
+    """One turn of a trial; `number` is the golden's turn, from 0, null if the golden does not have it.
 
-    `is_missing` says that only the golden has it.
+    `is_missing` is true if only the golden has it.
     """
 
     number: int | None
@@ -76,7 +76,7 @@ class TurnDoc(TypedDict):
 
 
 class GoldenTrialDoc(TypedDict):
-    """One trace beside its golden; `issues` counts the turns that stand here."""
+    """One trace compared with its golden; turns in `issues` are those of `turns`."""
 
     dimensions: dict[str, Any]
     turns: list[TurnDoc]

@@ -1,4 +1,4 @@
-"""What a store remembers of earlier runs, in `results.json`."""
+"""The history of runs from a store, in `results.json`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class PastRunDoc(TypedDict):
-    """One run; `cost_usd` is null where a part of it is unknown."""
+    """One run; `cost_usd` is null if a part of it is unknown."""
 
     at: str
     commit: str | None
@@ -17,9 +17,9 @@ class PastRunDoc(TypedDict):
 
 
 class FlakyDoc(TypedDict):
-    """A scenario whose outcome turned and turned again: `flips` times in its last `runs`, since `since`.
+    """A flaky scenario: its outcome changed `flips` times in its last `runs` runs, first at `since`.
 
-    `new` says that it was not so in as many runs before.
+    `new` is true if it was not flaky in as many runs before.
     """
 
     suite: str
@@ -33,9 +33,9 @@ class FlakyDoc(TypedDict):
 
 
 class HistoryDoc(TypedDict):
-    """The last runs of a branch (null: of any), oldest first, this one at the end; and what is flaky.
+    """The last runs of a branch (null: of any), oldest first, ending with this one; and flaky scenarios.
 
-    `flaky_left` counts those that are not listed.
+    `flaky_left` counts flaky scenarios that are not listed.
     """
 
     branch: str | None

@@ -1,4 +1,4 @@
-"""Places in files, as `results.json` tells them."""
+"""Locations in files, in `results.json`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class LocationDoc(TypedDict):
-    """A place in a suite file."""
+    """A location in a suite file."""
 
     file: str
     line: int | None

@@ -8,11 +8,11 @@ from evalgate.models.results.results_location import LocationDoc  # noqa: TC001 
 
 
 class QuarantineDoc(TypedDict):
-    """One quarantine of a suite and what becomes of it.
+    """One quarantine of a suite and its status.
 
-    `scenario` is as written and may hold `*`; `scenarios` is how many the run has of it. `status` is active,
-    expired (what it names counts again) or unused (nothing has such a name); `message` says so in words, or
-    for how long it still holds. `until` is the last day on which it does, `days_left` counts to it.
+    `scenario` is as written and may contain `*`; `scenarios` is the number of the run's scenarios that match.
+    `status` is active, expired (its scenarios block again) or unused (no scenario matches); `message` gives
+    that in words, or the time left. `until` is the last valid day, `days_left` counts to it.
     """
 
     suite: str

@@ -1,4 +1,4 @@
-"""Part of `results.json`: whose rules decided, where those were not the run's own."""
+"""Part of `results.json`: the rules that decided, if they were not those of the judged commit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ RulesDoc = TypedDict(
     {
         "from": str,  # base
         "config_hash": str,  # of the suites and the policy that decided
-        "proposed_config_hash": str,  # of those that the judged commit has itself
+        "proposed_config_hash": str,  # of those of the judged commit
     },
 )

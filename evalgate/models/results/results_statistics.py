@@ -1,4 +1,4 @@
-"""The figures in `results.json`: of variants, suites and the run, and how they moved since the baseline."""
+"""Statistics in `results.json`: of variants, suites and the run, and their change since the baseline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class PassKDoc(TypedDict):
-    """Chance that at least one (`pass_at_k`), and that every one (`pass_hat_k`), of k trials passes."""
+    """Probability that at least one (`pass_at_k`), or every one (`pass_hat_k`), of k trials passes."""
 
     k: int
     pass_at_k: float
@@ -14,7 +14,7 @@ class PassKDoc(TypedDict):
 
 
 class LostCheckDoc(TypedDict):
-    """A check that did not pass in `failed` trials of `scenarios` scenarios, and the weight that it lost."""
+    """An assertion that did not pass in `failed` trials of `scenarios` scenarios, and its lost weight."""
 
     suite: str
     name: str
@@ -44,14 +44,14 @@ class AmountsDoc(TypedDict):
 
 
 class DeltaDoc(AmountsDoc):
-    """How they moved over the `scenarios` that both sides have: now minus before."""
+    """Change of the amounts over the `scenarios` that both sides have: this run minus baseline."""
 
     scenarios: int
     score_interval: list[float] | None
 
 
 class FiguresDoc(AmountsDoc):
-    """The figures of a suite or a run; `delta` is null where nothing was compared."""
+    """The statistics of a suite or a run; `delta` is null if nothing was compared."""
 
     scenarios: int
     trials: int
@@ -60,11 +60,11 @@ class FiguresDoc(AmountsDoc):
 
 
 class ComparisonDoc(TypedDict):
-    """How much of the comparison can be told from noise.
+    """How well the comparison can distinguish changes from noise.
 
-    `compared` scenarios were evaluated on both sides, `tested` of them have trials enough for a test there,
-    `single_trial` one trial on a side. At most `expected_false_alarms` of the tested ones chance alone would
-    call broken or fixed; null where none is tested.
+    `compared` scenarios were evaluated on both sides: `tested` of them have enough trials on both for a test,
+    `single_trial` have a single trial on a side. `expected_false_alarms` bounds how many of the tested ones
+    chance alone would call broken or fixed; null if none was tested.
     """
 
     compared: int
@@ -74,17 +74,17 @@ class ComparisonDoc(TypedDict):
 
 
 class ShareDoc(TypedDict):
-    """In how many trials it held, of those in which it could be told."""
+    """The number of trials in which something was true, of those in which it could be determined."""
 
     held: int
     of: int
 
 
 class VariantDoc(TypedDict):
-    """One variant of a suite beside the others.
+    """One variant of a suite.
 
     `passed` of `scenarios` have the verdict PASS. Tokens, cost and latency are means over the `trials`, null
-    where one of them is unknown.
+    if unknown for one of them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How recordings differ, as `results.json` tells it: the public shape of `change.behaviour`."""
+"""Trajectory diffs in `results.json`: the public shape of `change.behaviour`."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import NotRequired, TypedDict
 
 
 class SidesDoc(TypedDict):
-    """Something of the baseline's recording and of this run's; null where it has none."""
+    """A text of the baseline's trace and of this run's; null if absent."""
 
     before: str | None
     now: str | None
 
 
 class CallPlaceDoc(TypedDict):
-    """A call by its turn and its number among the calls, both counted from 1 (turn 0: before any)."""
+    """A call by its turn and its number, both counted from 1 (turn 0: before any user input)."""
 
     turn: int
     call: int
 
 
 class ArgumentDoc(TypedDict):
-    """A place of the arguments, as JMESPath, and the JSON that stands there; null where nothing does."""
+    """A difference of arguments: its path as JMESPath, and both sides as JSON; null if absent."""
 
     path: str
     before: str | None
@@ -28,10 +28,10 @@ class ArgumentDoc(TypedDict):
 
 
 class CallStepDoc(TypedDict):
-    """A call of one of the recordings, or of both: `kind` is same, changed, removed or added.
+    """A call of one of the traces, or of both: `kind` is same, changed, removed or added.
 
-    `arguments` are JSON, of this run's call where it has one. `outcome` is there where it ended otherwise,
-    `answer` where equal calls were answered otherwise.
+    `arguments` are JSON, of this run's call if it has one. `outcome` is present if the outcomes differ,
+    `answer` if equal calls got different results.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class CallStepDoc(TypedDict):
 
 
 class SaidDoc(TypedDict):
-    """Words of the user or the agent in one turn, from where they differ."""
+    """Texts of the user or the agent in one turn, from where they differ."""
 
     turn: int
     who: str
@@ -55,7 +55,7 @@ class SaidDoc(TypedDict):
 
 
 class FirstDepartureDoc(TypedDict):
-    """Where the recordings part: `what` is user, calls, words, answer or end; calls by their number."""
+    """Where the traces diverge: `what` is user, calls, words, answer or end; calls are numbers."""
 
     turn: int
     what: str
@@ -64,7 +64,7 @@ class FirstDepartureDoc(TypedDict):
 
 
 class PartDoc(TypedDict):
-    """A stretch of the final answer: kept, gone or come."""
+    """A part of the final answer's diff: kept, gone or come."""
 
     kind: str
     text: str
@@ -79,9 +79,9 @@ class FigureMovedDoc(TypedDict):
 
 
 class BehaviourDoc(TypedDict):
-    """How a trial's recording differs from one of the baseline. Counts say how much is not told.
+    """The diff of a trial's trace and one of the baseline. `steps_left` counts omitted steps.
 
-    `first` is null where nothing differs; `response` is empty where the final answers are equal.
+    `first` is null if nothing differs; `response` is empty if the final answers are equal.
     """
 
     trial_before: int

@@ -1,4 +1,4 @@
-"""What a gate demands less than its baseline's, and where changes come from, in `results.json`."""
+"""Weakenings of the gate since the baseline, and causes of changes, in `results.json`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from evalgate.models.results.results_location import LocationDoc  # noqa: TC001 
 class WeakeningDoc(TypedDict):
     """One demand that was weakened; see models.comparison.weakening for its kinds.
 
-    `suite` is null for the project, `scenario` for a whole suite or where `scenarios` of them share the
-    demand. `before` and `after` are what was and is demanded, in short. `gates` says whether it fails the
-    gate; `message` is all of it in words, but for the place.
+    `suite` is null for the project, `scenario` for a whole suite or if `scenarios` of them share the demand.
+    `before` and `after` are the former and the present demand, in short. `gates` is true if it fails the
+    gate; `message` is all of it in words, without the location.
     """
 
     kind: str
@@ -29,10 +29,10 @@ class WeakeningDoc(TypedDict):
 
 
 class CauseDoc(TypedDict):
-    """Whether a change comes from the agent or the rules; see models.comparison.cause for the kinds.
+    """Whether the agent or the rules caused a change; see models.comparison.cause for the kinds.
 
-    The two verdicts are those of the run's recordings by the baseline's rules, and of the baseline's by those
-    of the run; null where they can't be told.
+    The two verdicts are those of the run's traces by the baseline's rules, and of the baseline's traces by
+    the run's rules; null if unknown.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """`standings.json`, schema `evalgate.standings/1`: what a comparison reads of a run, in columns.
 
-It lies in a `baseline.zip` beside the results it was made of, so that a comparison need not read those. A
-column of nothing but nulls is null. Fields may be added; none is renamed or removed under this number.
+It is in a `baseline.zip` with the results it was made from, so that a comparison need not read those. A
+column of only nulls is null. Fields may be added; none is renamed or removed in this version.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from evalgate.models.results.results_approvals import ApprovalDoc  # noqa: TC001
 
 
 class ResultsIdentity(TypedDict):
-    """Which `results.json` the columns were made of, as the archive's directory describes it."""
+    """Identifies the `results.json` of the columns by the entry in the archive's directory."""
 
     bytes: int
     crc32: int
 
 
 class SuiteStandings(TypedDict):
-    """A suite, and how many of the scenarios are its own: the next ones in order."""
+    """A suite, and the number of its scenarios: the next ones in order."""
 
     suite: str
     scenarios: int
 
 
 class ScenarioColumns(TypedDict):
-    """One entry a scenario: `verdict` is a place in `texts`, `n` how many of the next trials are its own.
+    """One entry per scenario: `verdict` is an index in `texts`, `n` the number of its trials, in order.
 
-    `unread` lists the places of scenarios that stand for a recording nobody could read.
+    `unread` lists the indexes of scenarios made from a trace that could not be read.
     """
 
     id: list[str]
@@ -41,9 +41,9 @@ class ScenarioColumns(TypedDict):
 
 
 class TrialColumnsDoc(TypedDict):
-    """One entry a trial: `path` is a place in `texts`, `tool_calls` one in `calls`.
+    """One entry per trial: `path` is an index in `texts`, `tool_calls` one in `calls`.
 
-    `pricing` stands only where a cost was to be computed.
+    `pricing` is present only if a cost had to be computed.
     """
 
     trial: list[int]
@@ -60,7 +60,7 @@ class TrialColumnsDoc(TypedDict):
 
 
 class StandingsDoc(TypedDict):
-    """The whole document; `results` is added where it is put beside them."""
+    """The whole document; `results` is added when it is stored with them."""
 
     schema: str
     results: NotRequired[ResultsIdentity]

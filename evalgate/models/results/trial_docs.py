@@ -1,4 +1,4 @@
-"""The documents of a scenario's trials, made of their bytes when somebody looks."""
+"""The documents of a scenario's trials, decoded on access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class TrialDocs(Sequence["TrialDoc"]):
-    """The documents of a scenario's trials, each made of its bytes whenever it is looked at."""
+    """The documents of a scenario's trials, each decoded from its bytes on every access."""
 
     __slots__ = ("_known", "trials")
 
@@ -30,7 +30,7 @@ class TrialDocs(Sequence["TrialDoc"]):
         return id(self)
 
     def remembered(self, find: Callable[[TrialDocs], T]) -> T:
-        """What is found by looking through all of them, which is done once."""
+        """Calls a function of all documents once and caches its result."""
         if find not in self._known:
             self._known[find] = find(self)
         found: T = self._known[find]

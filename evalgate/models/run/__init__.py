@@ -1,4 +1,4 @@
-"""What an evaluation found.
+"""Results of an evaluation.
 
 Entry points: `run.Run`, `run.ScenarioResult`, `run.TrialResult`, `golden.Golden`, `run_statistics`.
 """

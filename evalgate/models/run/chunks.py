@@ -1,4 +1,4 @@
-"""A text that may be larger than memory should hold."""
+"""Texts that may be too large for memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Pieces:
-    """A text that is made piece by piece, each time somebody goes through it."""
+    """A text that is generated in chunks, again on each iteration."""
 
     __slots__ = ("_make",)
 
@@ -30,10 +30,10 @@ Content = bytes | Pieces
 
 
 def pieces_of(content: Content) -> Iterator[bytes]:
-    """The text piece by piece."""
+    """Iterates over the text in chunks."""
     return iter((content,)) if isinstance(content, bytes) else iter(content)
 
 
 def whole(content: Content) -> bytes:
-    """The text as one."""
+    """The whole text."""
     return content if isinstance(content, bytes) else b"".join(content)

@@ -1,4 +1,4 @@
-"""One figure of many trials, out of a column that holds it of all."""
+"""Views of a figure of some trials on the column of all trials."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from evalgate.models.run.long_column import LongColumn
 
 UNKNOWN = -(2**63)
-"""What stands in a column of whole numbers for one that is not known; of others it is NaN."""
+"""The unknown value in a column of integers; in columns of floats it is NaN."""
 _AT_ONCE = 10_000
 
 Number = TypeVar("Number", int, float)
 
 
 class Column(Sequence[Any]):
-    """One figure of some trials, where no second copy is made of what a store has; None is unknown."""
+    """One figure of some trials, without copying the store's values; None is unknown."""
 
     __slots__ = ("_places", "_values")
 
@@ -43,7 +43,7 @@ class Column(Sequence[Any]):
         return chain.from_iterable(map(self._block, range(0, len(self._places), _AT_ONCE)))
 
     def _block(self, start: int) -> list[Any]:
-        """The next of the values: few enough to copy, many enough to be quick."""
+        """The next block of values: small enough to copy, large enough to be fast."""
         values = list(self._values.at(self._places[start : start + _AT_ONCE]))
         all_known = not isnan(sum(values)) if type(values[0]) is float else min(values) != UNKNOWN
         return values if all_known else list(map(figure, values))
@@ -56,5 +56,5 @@ class Column(Sequence[Any]):
 
 
 def figure(value: Number) -> Number | None:
-    """A figure as a column holds it; None where it is not known."""
+    """The figure for a value of a column; None if unknown."""
     return value if value == value and value != UNKNOWN else None  # noqa: PLR0124  (NaN is not)

@@ -1,4 +1,4 @@
-"""What one conversation scored against its golden: per turn, as a whole, and against the time before."""
+"""The evaluation of one conversation against its golden: per turn, as a whole, and its regression."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REGRESSION_STATUSES: tuple[RegressionStatus, ...] = ("pass", "fail", "improvemen
 
 
 class Issue(NamedTuple):
-    """Something found wrong. `turn` counts from 0 and is None where it is of the whole conversation."""
+    """One issue. `turn` counts from 0 and is None for an issue of the whole conversation."""
 
     category: IssueCategory
     severity: Severity
@@ -38,10 +38,10 @@ class Issue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """One turn as it was and as it should have been; what is unknown is None.
+    """One turn of a trace and of its golden; unknown values are None.
 
     A missing turn has no `actual_response`, an extra one no `golden_response`. A dimension with nothing to
-    judge it scores None. Memories and tool results are JSON values.
+    judge scores None. Memories and tool results are JSON values.
     """
 
     user_message: str | None
@@ -60,9 +60,9 @@ class TurnResult:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationStatistics:
-    """Figures of one conversation; an amount with an unknown part is None.
+    """Statistics of one conversation; an amount with an unknown part is None.
 
-    `pass_rate` is the share of its turns that reach the passing score, None where no turn could be scored.
+    `pass_rate` is the share of its turns that reach the passing score, None if no turn could be scored.
     """
 
     total_turns: int
@@ -78,9 +78,9 @@ class EvaluationStatistics:
 class GoldenEvaluation:
     """One trace judged by one version of a golden.
 
-    `id` is empty until it is stored, unless whoever made it chose one. `run_id` is None outside a run;
-    `trace_sha256` is the fingerprint of the recording. `regression_status` is None where nothing could be
-    scored. Amounts in USD.
+    `id` is empty until it is stored, unless its creator set one. `run_id` is None outside a run;
+    `trace_sha256` is the fingerprint of the trace. `regression_status` is None if nothing could be scored.
+    Amounts in USD.
     """
 
     id: str

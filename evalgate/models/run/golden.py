@@ -1,4 +1,4 @@
-"""A golden conversation: how an agent should answer a person, turn by turn, and what it should do then."""
+"""Golden conversations: how an agent should answer, turn by turn, and what it should do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from datetime import datetime
 
-# Known values of open lists: other words are allowed, and suggested against these.
+# Known values of open lists: other values are allowed, and these are used for suggestions.
 INTENTS: tuple[str, ...] = (
     *("information_retrieval", "task_execution", "clarification", "analysis", "creative", "debugging"),
     *("learning", "relationship_building", "problem_solving", "navigation", "other"),
@@ -31,7 +31,7 @@ REFUSALS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """One golden conversation. `user_messages` and `golden_responses` are its turns, side by side.
+    """One golden conversation. `user_messages` and `golden_responses` are its turns, in parallel.
 
     `version` counts its updates from 1. The times are None until a store has set them.
     """

@@ -1,4 +1,4 @@
-"""What judging goldens found: of one trial, and of the scenario over its trials."""
+"""Results of judging goldens: of one trial, and of a scenario over its trials."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     TurnScores = Mapping[str, Sequence[float | None]]
 
 DIMENSION_TYPE = "golden"
-"""The type of the assertions that a golden's dimensions are; no suite can write one."""
+"""The type of the assertions made from a golden's dimensions; suites can't use it."""
 
 
 def is_unjudged_dimension(type_: str, outcome: str) -> bool:
-    """Whether an assertion is a dimension with nothing to judge: that is no failure of the agent."""
+    """Whether an assertion is a dimension with nothing to judge, which is not a failure of the agent."""
     return type_ == DIMENSION_TYPE and outcome == "not_evaluable"
 
 
 @dataclass(slots=True)
 class GoldenTrial:
-    """One trace beside its golden. Turns are those of both, laid side by side.
+    """One trace compared with its golden. `turns` are the aligned turns of both.
 
-    `numbers` are those of the golden's turns among them, from 0; None for an extra one. `missing` are the
-    places of those that only the golden has.
+    `numbers` has for each the number of the golden's turn, from 0; None for an extra turn of the trace.
+    `missing` are the indexes of turns that only the golden has.
     """
 
     dimensions: Scores
@@ -41,7 +41,7 @@ class GoldenTrial:
 
 @dataclass(slots=True)
 class GoldenBefore:
-    """How a golden stood in the baseline."""
+    """The result of a golden in the baseline."""
 
     score: float | None
     dimensions: Scores
@@ -50,10 +50,10 @@ class GoldenBefore:
 
 @dataclass(slots=True)
 class GoldenResult:
-    """A golden over its trials: a dimension is the mean of those in which it could be judged.
+    """A golden over its trials: a dimension is the mean over those in which it could be judged.
 
-    `turns` has the mean scores of the golden's turns, by dimension. Each issue is told once, however many
-    trials have it. `before` is known once a run has been compared, `regression_status` where it was scored.
+    `turns` has the mean scores of the golden's turns, by dimension. Each issue is listed once, even if many
+    trials have it. `baseline` is set once the run has been compared, `regression_status` if it was scored.
     """
 
     golden: Golden
@@ -66,5 +66,5 @@ class GoldenResult:
 
     @property
     def critical_issues(self) -> int:
-        """How many issues are critical."""
+        """Number of critical issues."""
         return sum(issue.severity == "critical" for issue in self.issues)

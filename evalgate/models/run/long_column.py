@@ -1,4 +1,4 @@
-"""A column of figures that may grow beyond memory: the older ones stand on a shelf."""
+"""A column of figures that may outgrow memory: older ones are in a spool."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from evalgate.models.run.spool import Spool
 
 PAGE = 1 << 10
-"""Figures that are read back at once: neighbours are mostly asked for together."""
+"""Figures that are read back together: neighbours are mostly requested together."""
 
 
 class LongColumn:
-    """Figures by their place; those in `recent` are still in memory, and more are added there."""
+    """Figures by index; those in `recent` are still in memory, and new ones are added there."""
 
     __slots__ = ("_aside", "_at", "_shelf", "_starts", "_values", "recent")
 
     def __init__(self, shelf: Spool, code: str) -> None:
         self.recent: array[Any] = array(code)
         self._shelf, self._aside = shelf, 0
-        self._starts: list[int] = []  # of every page on the shelf
+        self._starts: list[int] = []  # of every page in the spool
         self._at, self._values = -1, self.recent  # the page that was read last
 
     def __getitem__(self, place: int) -> Any:
@@ -33,7 +33,7 @@ class LongColumn:
         return self._page(page)[rest]
 
     def at(self, places: Sequence[int]) -> Iterable[Any]:
-        """The figures of some places."""
+        """The figures at some indexes."""
         if not places:
             return ()
         if isinstance(places, range) and places.step == 1:
@@ -41,7 +41,7 @@ class LongColumn:
         return map(self.__getitem__ if self._aside else self.recent.__getitem__, places)
 
     def set_aside(self) -> None:
-        """Puts all figures on the shelf but for the last few, which fill no page."""
+        """Moves all full pages of figures to the spool."""
         pages = len(self.recent) // PAGE
         count, size = pages * PAGE, PAGE * self.recent.itemsize
         start = self._shelf.put(self.recent[:count].tobytes())
@@ -50,7 +50,7 @@ class LongColumn:
         del self.recent[:count]
 
     def arrange(self, order: Sequence[int]) -> None:
-        """Puts the figures in another order, given by their places; all of them are in memory then."""
+        """Reorders the figures, given their indexes in the new order; afterwards all are in memory."""
         code = self.recent.typecode
         figures = array(code, self._between(0, len(order))) if self._aside else self.recent
         self.recent = array(code, map(figures.__getitem__, order))

@@ -1,4 +1,4 @@
-"""What an evaluation found: assertions make trials, trials scenarios, scenarios suites, suites a run."""
+"""Results of an evaluation: assertions, trials, scenarios, suites and the run."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "N
 HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
 """Verdicts that count as a hard fail."""
 NOT_EVALUATED: frozenset[Verdict] = frozenset({"MISSING", "ERROR", "NOT_EVALUABLE"})
-"""Verdicts of scenarios about which the run learned nothing."""
+"""Verdicts of scenarios that the run could not evaluate."""
 MAX_SCENARIOS = 100_000
-"""Scenarios a run may have, written in suites or found by their globs."""
+"""Maximum number of scenarios of a run, both written in suites and found by their globs."""
 
 
 @dataclass(slots=True)
 class AssertionResult:
-    """One assertion on one trace. `reason` is one line a person can act on; `score` lies in [0, 1].
+    """One assertion on one trace. `reason` is one line a person can act on; `score` is in [0, 1].
 
-    `counts` is False for a `not_evaluable` under `on_missing: skip`: it is shown, but left out of the mean.
+    `counts` is False for `not_evaluable` under `on_missing: skip`: it is shown, but left out of the mean.
     """
 
     name: str
@@ -44,28 +44,28 @@ class AssertionResult:
     evidence: dict[str, Any] | None = None
     counts: bool = True
     is_shared: bool = field(default=False, compare=False)
-    """True where many trials have this very result, as nearly all have of a check that passes."""
+    """True if many trials share this object, as nearly all do for an assertion that passes."""
     told: Any = field(default=None, init=False, repr=False, compare=False)
-    """How a document tells a shared result, once one has told it."""
+    """The encoded JSON of a shared result, cached when it is first encoded."""
 
 
 @dataclass(slots=True)
 class SharedOutcome:
-    """What the checks of a trial say together, kept where many trials have these very results."""
+    """The assertion results of a trial and their status and score, shared by trials with the same results."""
 
     assertions: list[AssertionResult]
     status: TrialStatus
     score: float | None
     is_shared: bool = False
     end: bytes = b""
-    """How a document ends whose last word they are, once one has told them."""
+    """The end of a document with these results, cached when it is first encoded."""
     checked: Any = None
-    """What is kept of them (a models.run.trial_record.Checked), once one was told."""
+    """Their summary (a models.run.trial_record.AssertionSummary), cached when first made."""
 
 
 @dataclass(slots=True)
 class TraceRef:
-    """Which recording a trial judged; `line` and `record` place it in a file of many."""
+    """The trace that a trial judged; `line` and `record` locate it in a file of many."""
 
     id: str | None
     path: str
@@ -73,15 +73,15 @@ class TraceRef:
     sha256: str | None
     line: int | None = None
     record: int | None = None
-    commit: str | None = None  # that the recording says it is of
-    agent_hash: str | None = None  # what made it, in the recording's words
+    commit: str | None = None  # the commit that the trace names
+    agent_hash: str | None = None  # identifies the agent that made it, as recorded
     recorded_at: str | None = None
-    stale: str | None = None  # why it is no evidence any more, where a policy asks for fresh ones
+    stale: str | None = None  # why it is no longer evidence, if a policy requires fresh traces
 
 
 @dataclass(slots=True)
 class TrialResult:
-    """One trace judged. `score` is None where nothing could be scored; unknown amounts are None."""
+    """One judged trace. `score` is None if nothing could be scored; unknown amounts are None."""
 
     trial: int
     trace: TraceRef
@@ -92,12 +92,12 @@ class TrialResult:
     latency_seconds: float | None = None
     total_tokens: int | None = None
     tool_calls: list[str] = field(default_factory=list)
-    reason: str | None = None  # why the status is `error`, where no assertion says it
+    reason: str | None = None  # why the status is `error`, if no assertion gives a reason
     warnings: list[Warning_] = field(default_factory=list)
     input_tokens: int | None = None
     output_tokens: int | None = None
-    pricing: Pricing | None = None  # None where the cost is recorded or no tokens are known
-    golden: GoldenTrial | None = None  # beside what it was laid, where the scenario is a golden
+    pricing: Pricing | None = None  # None if the cost is recorded or no tokens are known
+    golden: GoldenTrial | None = None  # set if the scenario is a golden
     together: SharedOutcome | None = field(default=None, repr=False, compare=False)
 
 
@@ -115,13 +115,13 @@ class ScenarioResult:
     pass_rate_interval: tuple[float, float] | None = None
     reason: str | None = None
     location: Location | None = None
-    quarantined: bool = False  # shown, and deciding nothing
+    quarantined: bool = False  # shown, but does not block
     golden: GoldenResult | None = None
 
 
 @dataclass(slots=True)
 class SuiteResult:
-    """One suite; `skipped` counts optional scenarios without a trace, which are in no other figure."""
+    """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes."""
 
     name: str
     path: str
@@ -131,7 +131,7 @@ class SuiteResult:
 
 
 class Share(NamedTuple):
-    """In how many trials it held, of those in which it could be told."""
+    """The number of trials in which something was true, of those in which it could be determined."""
 
     held: int
     of: int
@@ -139,11 +139,11 @@ class Share(NamedTuple):
 
 @dataclass(slots=True)
 class VariantFigures:
-    """One variant of a suite, to be held beside the others.
+    """Statistics of one variant of a suite, to compare it with the others.
 
     `passed` counts scenarios that PASS; `correct_tool` trials in which the expected tool was called at all,
-    `correct_count` those in which it was called often enough (where none is expected: not at all). The rest
-    are means over the trials, None where one of them is unknown.
+    `correct_count` those in which it was called often enough (if none is expected: not at all). The rest are
+    means over the trials, None if unknown for one of them.
     """
 
     name: str
@@ -161,7 +161,7 @@ class VariantFigures:
 
 @dataclass(slots=True)
 class Unclaimed:
-    """A trace that no scenario of a suite asked for."""
+    """A trace that matches no scenario of a suite."""
 
     suite: str
     trace: TraceRef
@@ -170,7 +170,7 @@ class Unclaimed:
 
 @dataclass(slots=True)
 class Run:
-    """Everything one evaluation found, before anything is compared or decided."""
+    """All results of one evaluation, before comparison and decision."""
 
     suites: list[SuiteResult]
     unclaimed: list[Unclaimed] = field(default_factory=list)

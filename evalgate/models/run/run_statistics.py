@@ -1,4 +1,4 @@
-"""A suite, or a whole run, in figures; and how they moved since the baseline."""
+"""Statistics of a suite or a whole run, and their change since the baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Interval = tuple[float, float]
 
 
 class PassAtK(NamedTuple):
-    """Chance that at least one, and that every one, of k trials passes: mean over the scenarios."""
+    """Probability that at least one, or every one, of k trials passes: mean over the scenarios."""
 
     k: int
     at_least_one: float
@@ -21,9 +21,9 @@ class PassAtK(NamedTuple):
 
 
 class CostlyAssertion(NamedTuple):
-    """A check over all trials of a suite in which it did not pass.
+    """An assertion and the trials of a suite in which it did not pass.
 
-    `weight_lost` adds up weight times what was missing of its score.
+    `weight_lost` is the sum of its weight times the missing part of its score.
     """
 
     suite: str
@@ -39,7 +39,7 @@ class CostlyAssertion(NamedTuple):
 class Statistics:
     """Sums and means over the trials, scores over the scenarios; an amount with an unknown part is None.
 
-    A scenario that could not be scored counts as 0. Latencies are those of the trials that tell theirs.
+    A scenario that could not be scored counts as 0. Latencies are over trials with a known latency.
     """
 
     scenarios: int
@@ -61,10 +61,10 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsDelta:
-    """How the figures of the scenarios that both sides have moved: now minus before, None where unknown.
+    """Change of the statistics over the scenarios that both sides have: this run minus baseline.
 
-    The intervals hold the true move of pass rate and mean score in 95 of 100 cases, if these scenarios stand
-    for all that could have been asked.
+    None is unknown. The intervals are 95% confidence intervals of the change of pass rate and mean score, if
+    these scenarios are a representative sample.
     """
 
     scenarios: int
@@ -76,7 +76,7 @@ class StatisticsDelta:
 
 @dataclass(frozen=True, slots=True)
 class SuiteStatistics:
-    """Figures with their moves, None where nothing was compared, and the checks that cost most."""
+    """Statistics, their change (None if nothing was compared), and the assertions that cost most score."""
 
     figures: Statistics
     moves: StatisticsDelta | None = None
@@ -85,7 +85,7 @@ class SuiteStatistics:
 
 @dataclass(frozen=True, slots=True)
 class RunStatistics:
-    """The figures of the run as a whole and of each suite by name."""
+    """The statistics of the whole run and of each suite by name."""
 
     run: SuiteStatistics
     suites: Mapping[str, SuiteStatistics] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Where bytes of a run are kept until its results are written."""
+"""Temporary storage for the bytes of a run until its results are written."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Protocol
 
 
 class Spool(Protocol):
-    """A place for bytes, from which any of them can be had again."""
+    """Append-only storage of bytes with random access."""
 
     def put(self, content: bytes) -> int:
-        """Keeps the bytes; where they begin."""
+        """Appends the bytes and returns their start."""
 
     def get(self, start: int, size: int) -> bytes:
-        """So many bytes that were put there."""
+        """Returns `size` bytes from `start`."""
 
 
 class MemorySpool:
-    """A shelf for a few trials."""
+    """A spool in memory, for a few trials."""
 
     __slots__ = ("_kept",)
 
@@ -24,11 +24,11 @@ class MemorySpool:
         self._kept = bytearray()
 
     def put(self, content: bytes) -> int:
-        """See Shelf."""
+        """See Spool."""
         start = len(self._kept)
         self._kept += content
         return start
 
     def get(self, start: int, size: int) -> bytes:
-        """See Shelf."""
+        """See Spool."""
         return bytes(self._kept[start : start + size])

@@ -1,4 +1,4 @@
-"""What is kept of a trial: the document that tells of it, and what is counted over all trials."""
+"""The record of a judged trial: its encoded document and the values that are aggregated over trials."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
-"""Outcomes of checks that did not pass."""
+"""Outcomes of assertions that did not pass."""
 NOTHING: tuple[FailedAssertion, ...] = ()
 
 
 class FailedAssertion(NamedTuple):
-    """A check that did not pass in one trial, and how much of the trial's score that took."""
+    """An assertion that did not pass in one trial, and the weight that the trial's score lost by it."""
 
     name: str
     type: str
@@ -29,32 +29,32 @@ class FailedAssertion(NamedTuple):
 
 
 Marks = tuple[str, str | None, str | None, str | None]
-"""Path of a recording, and of which commit it is, what made it and when, as it says."""
+"""Path, commit, agent hash and time of a trace, as recorded."""
 
 
 class AssertionSummary(NamedTuple):
-    """What the checks of a trial found; many trials have the very same."""
+    """Status and outcomes of a trial's assertions; shared by many trials."""
 
     status: TrialStatus
     outcomes: tuple[Outcome, ...]
     lost: tuple[FailedAssertion, ...]
     end: bytes
-    """How documents that share it end; empty where each tells it itself."""
+    """The end of all documents that share it; empty if each document has its own."""
 
 
 def plain(checked: AssertionSummary) -> tuple[Any, ...]:
-    """As `marshal` takes it."""
+    """Encodes a summary as a plain tuple for `marshal`."""
     return checked.status, checked.outcomes, tuple(map(tuple, checked.lost)), checked.end
 
 
 def checked_of(row: tuple[Any, ...]) -> AssertionSummary:
-    """What was made plain."""
+    """Decodes a summary."""
     status, outcomes, lost, end = row
     return AssertionSummary(status, outcomes, tuple(FailedAssertion(*each) for each in lost), end)
 
 
 class TrialRecord(NamedTuple):
-    """What is kept of a trial: its document but for the number, and what is counted over trials."""
+    """The record of a trial: its document without the number, and values to aggregate."""
 
     document: bytes
     checked: AssertionSummary
@@ -66,26 +66,26 @@ class TrialRecord(NamedTuple):
     output_tokens: int | None
     is_priced: bool
     info: Marks | None
-    """What decisions go by and the document does not tell as it is."""
+    """Raw values for decisions, set if the document has them redacted or cut."""
 
     @property
     def status(self) -> TrialStatus:
-        """How it ended."""
+        """The status of the trial."""
         return self.checked.status
 
 
 class TrialEncoder:
-    """Makes of trials what is kept of them, looking once at what they share.
+    """Encodes trials as records; parts that trials share are encoded once.
 
-    Whatever is to be hidden is known before: what trials share is not told anew.
-    `tell` makes the document, and the end that it shares with others; `name` what stands there for a name.
+    All secrets must be known before the first trial: shared parts are not redacted again.
+    `encode` makes the document and the end that it shares with others; `bound_name` redacts and cuts a name.
     """
 
     def __init__(self, tell: Tell, name: Callable[[str], str]) -> None:
         self._tell, self._name = tell, name
 
     def __call__(self, trial: TrialResult) -> TrialRecord:
-        """What is kept of one trial."""
+        """Encodes one trial."""
         document, end = self._tell(trial)
         return TrialRecord(
             document,
@@ -125,7 +125,7 @@ def _found(status: TrialStatus, assertions: Sequence[AssertionResult], end: byte
 
 
 def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[FailedAssertion]:
-    """The checks of a trial that did not pass; what nobody could judge of a golden is none of them."""
+    """The assertions of a trial that did not pass, without dimensions that had nothing to judge."""
     return (
         FailedAssertion(each.name, each.type, each.required, _weight_lost(each))
         for each in assertions
@@ -134,10 +134,10 @@ def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[FailedAssertio
 
 
 def _weight_lost(found: AssertionResult) -> float:
-    """What a check that did not pass took of its trial's score.
+    """The weight that a trial's score lost by an assertion that did not pass.
 
-    A score of 0.4 loses 0.6 of its weight; what could not be checked loses all of it, unless its suite leaves
-    that out of the mean.
+    A score of 0.4 loses 0.6 of the weight; an assertion that could not be evaluated loses all of it, unless
+    its suite leaves it out of the mean.
     """
     if not found.counts:
         return 0.0

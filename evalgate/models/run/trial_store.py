@@ -1,9 +1,9 @@
-"""The trials of a run, kept small: figures in columns, everything else as the document that tells of it.
+"""Stores the trials of a run compactly: figures in columns, everything else as encoded documents.
 
 A run may judge millions of traces and needs nearly all of them only once more, when its results are written.
-So a trial is told at once, its document is put on a shelf, and what is counted over all trials stays at hand
-in a few bytes each, or goes to the shelf too where there are very many. In the end the trials of each
-scenario are put side by side.
+So each trial is encoded immediately, its document goes to a spool, and the values that are aggregated stay in
+memory in a few bytes each, or go to the spool too if there are very many. At the end the trials of each
+scenario are grouped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MOST = 1 << 17
-"""Trials that have their figures in memory."""
+"""Maximum number of trials with figures in memory."""
 _AMOUNTS = ("score", "cost_usd", "latency_seconds")
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _nan = float("nan")
@@ -39,11 +39,10 @@ Packed = tuple[Any, ...]
 
 
 class TrialStore:
-    """Every trial of a suite; `restore` makes one of its document.
+    """All trials of a suite; `restore` decodes one from its document.
 
-    They stand in the order in which they were judged until `arrange` puts those of each scenario side by
-    side: what is asked by places is asked after it. Once `most` have their figures in memory, these go to
-    the shelf.
+    They are in the order of judging until `arrange` groups those of each scenario: methods that take places
+    are called after it. Once `most` trials have figures in memory, the figures go to the spool.
     """
 
     def __init__(self, shelf: Spool, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
@@ -56,7 +55,7 @@ class TrialStore:
             **{name: LongColumn(shelf, "q") for name in _COUNTS},
         }
         self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
-        self._started: list[str | None] = []  # as far as any trial tells it
+        self._started: list[str | None] = []  # empty if no trial has a start time
         self._count = 0
         self._number_of, self._known = dict[AssertionSummary, int](), list[AssertionSummary]()
         self._statuses: list[TrialStatus] = []  # of all that is known
@@ -64,7 +63,7 @@ class TrialStore:
         self.stale: dict[int, str] = {}
 
     def take(self, told: TrialRecord, owner: int, recorded: int | None, started_at: str | None) -> None:
-        """Keeps a trial of the scenario numbered `owner`; its own number and time, as far as recorded."""
+        """Adds a trial of the scenario number `owner`, with the trial's number and time if recorded."""
         document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
         place = self._count
         self._starts.recent.append(self._shelf.put(document))
@@ -87,9 +86,9 @@ class TrialStore:
         self._grow(1)
 
     def packed(self) -> Packed:
-        """All trials of a store that was only ever told by `take`, as plain values for another's `extend`.
+        """Packs all trials of a store that was filled by `take` only, for the `extend` of another store.
 
-        They must be no more than are kept in memory.
+        They must all be in memory.
         """
         return (
             self._shelf.get(0, sum(self._sizes.recent)),
@@ -99,7 +98,7 @@ class TrialStore:
         )
 
     def extend(self, packed: Packed, owners: Sequence[int]) -> int:
-        """Keeps the trials that another store packed; its owners' numbers here. Returns how many they are."""
+        """Adds the trials that another store packed, with their owners here; returns their number."""
         documents, columns, known, checked, their_owners, started, marks = packed
         first, sizes = self._count, array("I", columns[0])
         starts = accumulate(sizes, initial=self._shelf.put(documents))
@@ -130,7 +129,7 @@ class TrialStore:
         return iter((self._starts, self._checked, self._owners, *self._plain))
 
     def arrange(self, owners: int) -> list[range]:
-        """Puts the trials of each owner side by side, in the order in which they came; the places of each."""
+        """Groups the trials by owner, keeping their order, and returns the places of each owner's."""
         found: array[int] = array("I", self._owners.at(range(self._count)))
         often = Counter(found)
         ends = [0, *accumulate(often[owner] for owner in range(owners))]
@@ -151,15 +150,15 @@ class TrialStore:
             self._marks = {new: marks[old] for new, old in enumerate(order) if old in marks}
 
     def recorded(self, places: Sequence[int]) -> Column:
-        """The numbers under which some trials were recorded."""
+        """The recorded numbers of some trials."""
         return Column(self._recorded, places)
 
     def started(self, places: Sequence[int]) -> Sequence[str | None]:
-        """When some trials began; nothing where no trial at all tells it."""
+        """The start times of some trials; empty if no trial of the store has one."""
         return [self._started[place] for place in places] if self._started else []
 
     def document(self, place: int, number: int) -> bytes:
-        """The whole document of a trial that has this number."""
+        """The whole document of a trial, with this number."""
         return next(self.documents([place], [number]))
 
     def documents(self, places: Sequence[int], numbers: Iterable[int]) -> Iterator[bytes]:
@@ -173,7 +172,7 @@ class TrialStore:
             yield b'{"trial":%d,%b%b' % (number, told, known[checked].end)
 
     def trial(self, place: int, number: int) -> TrialResult:
-        """A trial as its document tells of it, of a recording as it is."""
+        """A trial decoded from its document, with the raw values of its trace."""
         found = self._restore(self.document(place, number))
         marks = self._marks.get(place)
         if marks is not None:
@@ -182,20 +181,20 @@ class TrialStore:
         return found
 
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
-        """How some trials ended."""
+        """The statuses of some trials."""
         return list(map(self._statuses.__getitem__, self._checked.at(places)))
 
     def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
-        """A figure of some trials, by the name it has in a trial."""
+        """A figure of some trials, by its name in a trial."""
         values = self._figures[name]
         return Column(values, places) if len(places) > 1 else [figure(values[place]) for place in places]
 
     def priced(self, places: Sequence[int]) -> list[bool]:
-        """Whether the cost was to be computed, of some trials."""
+        """Whether the cost had to be computed, for some trials."""
         return list(map(bool, self._priced.at(places)))
 
     def outcomes(self, several: Iterable[Sequence[int]]) -> Counter[Outcome]:
-        """How often checks ended how in some trials."""
+        """Counts the outcomes of assertions in some trials."""
         found: Counter[Outcome] = Counter()
         counted = Counter(chain.from_iterable(map(self._checked.at, several)))
         for number, often in counted.items():
@@ -204,16 +203,16 @@ class TrialStore:
         return found
 
     def lost_and_often(self, places: Sequence[int]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
-        """What checks did not pass in some trials, each with in how many; the same may come again."""
+        """Failed assertions with the number of trials that have them; equal ones may be repeated."""
         counted = Counter(self._checked.at(places))
         return ((self._known[number].lost, often) for number, often in counted.items())
 
     def lost(self, places: Sequence[int]) -> Iterator[Sequence[FailedAssertion]]:
-        """The checks that did not pass, of each of some trials."""
+        """The failed assertions of each of some trials."""
         return (self._known[number].lost for number in self._checked.at(places))
 
     def _number(self, checked: AssertionSummary) -> int:
-        """What stands in the column for what was found; anything new gets the next number."""
+        """The number of a summary in the column; a new one gets the next number."""
         number = self._number_of.get(checked)
         if number is None:
             number = self._number_of[checked] = len(self._known)
@@ -223,7 +222,7 @@ class TrialStore:
 
 
 def _side_by_side(owners: Sequence[int], ends: Sequence[int]) -> Sequence[int]:
-    """The places of trials in the order of their owners; `ends` says where those of each begin."""
+    """The places of trials ordered by owner; `ends` has the start of each owner's."""
     free, order = array("I", ends), array("I", bytes(len(owners) * array("I").itemsize))
     for place, owner in enumerate(owners):
         at = free[owner]

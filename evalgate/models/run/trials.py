@@ -1,4 +1,4 @@
-"""Trials in order, out of a store or as they are, and what is asked of either."""
+"""Access to the trials of a scenario, whether in a trial store or in a plain list."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Trials(Sequence[TrialResult]):
         return id(self)
 
     def document(self, index: int) -> bytes:
-        """The document of one of them."""
+        """The document of one trial."""
         return self.store.document(self.places[index], self.numbers[index])
 
     def documents(self) -> Iterator[bytes]:
@@ -54,33 +54,33 @@ class Trials(Sequence[TrialResult]):
 
 
 def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
-    """How every trial ended."""
+    """The status of each trial."""
     if isinstance(trials, Trials):
         return trials.store.statuses(trials.places)
     return [trial.status for trial in trials]
 
 
 def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
-    """One figure of every trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
+    """One figure of each trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
     if not isinstance(trials, Trials):
         return [getattr(trial, name) for trial in trials]
     return trials.numbers if name == "trial" else trials.store.column(name, trials.places)
 
 
 def columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
-    """Several figures of every trial, see `column`."""
+    """Several figures of each trial, see `get_column`."""
     return [column(trials, name) for name in names]
 
 
 def priced(trials: Sequence[TrialResult]) -> list[bool]:
-    """Whether the cost of each trial was to be computed."""
+    """Whether the cost of each trial had to be computed."""
     if isinstance(trials, Trials):
         return trials.store.priced(trials.places)
     return [trial.pricing is not None for trial in trials]
 
 
 def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
-    """How often checks ended how in the trials of several scenarios."""
+    """Counts the outcomes of assertions in the trials of several scenarios."""
     found: Counter[Outcome] = Counter()
     kept: dict[TrialStore, list[Sequence[int]]] = {}
     for trials in several:
@@ -94,7 +94,7 @@ def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
 
 
 def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
-    """The trials that ended in one way."""
+    """The trials with one status."""
     chosen = [place for place, found in enumerate(statuses(trials)) if found == status]
     if isinstance(trials, Trials):
         places, numbers = ([of[place] for place in chosen] for of in (trials.places, trials.numbers))
@@ -103,28 +103,28 @@ def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[Trial
 
 
 def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[FailedAssertion]]:
-    """The checks that did not pass, of each trial."""
+    """The failed assertions of each trial."""
     if isinstance(trials, Trials):
         return trials.store.lost(trials.places)
     return (tuple(lost_among(trial.assertions)) for trial in trials)
 
 
 def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
-    """What trials lost, each with in how many of them; the same may come again."""
-    if isinstance(trials, Trials) and len(trials) > 1:  # of one there is nothing to count
+    """Failed assertions with the number of trials that have them; equal ones may be repeated."""
+    if isinstance(trials, Trials) and len(trials) > 1:  # a single trial needs no counting
         return trials.store.lost_and_often(trials.places)
     return ((lost, 1) for lost in lost_in(trials))
 
 
 def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
-    """The names of checks that did not pass."""
+    """The names of assertions that did not pass."""
     if isinstance(trials, Trials):
         return {each.name for lost, _ in lost_and_often(trials) for each in lost}
     return {each.name for trial in trials for each in trial.assertions if each.outcome in LOST}
 
 
 def calls_in(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
-    """The names of the calls that one trial made."""
+    """The names of one trial's tool calls, in order."""
     if not isinstance(trials, Trials):
         return trials[index].tool_calls
     import orjson
@@ -134,7 +134,7 @@ def calls_in(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
 
 
 def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:
-    """Notes on a trial why its recording is no evidence any more."""
+    """Records in a trial why its trace is no longer evidence."""
     if not isinstance(trials, Trials):
         trials[index].trace.stale = why
     elif why is not None:
@@ -142,7 +142,7 @@ def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> No
 
 
 def stale(trials: Sequence[TrialResult]) -> list[str]:
-    """Why recordings are no evidence any more, of those that are none."""
+    """The reasons why traces are no longer evidence, for the stale ones."""
     if isinstance(trials, Trials):
         known = trials.store.stale
         return [known[place] for place in trials.places if place in known] if known else []

@@ -1,4 +1,4 @@
-"""What a shard of a run is and says of itself, for the shards to be put together again."""
+"""A shard of a run, and the heading by which shards are merged."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Pattern = Annotated[str, Field(max_length=4_096)]
 
 
 class Shard(NamedTuple):
-    """One of several parts of a run: `number` counts from 1 to `of`."""
+    """One of `of` shards of a run; `number` counts from 1."""
 
     number: int
     of: int
 
     def has(self, suite: int, batch: int) -> bool:
-        """Whether a batch of a suite is this shard's to judge."""
+        """Whether this shard judges a batch of a suite."""
         return (suite + batch) % self.of == self.number - 1
 
     def __str__(self) -> str:
@@ -31,8 +31,8 @@ class Shard(NamedTuple):
 class ShardHead(BaseModel):
     """The heading of a shard.
 
-    Shards of one run agree in all but `shard`. `plan` is the fingerprint of what there is to read, `baseline`
-    that of the results that were compared with; `batches` counts those of each suite.
+    Shards of one run agree in all fields but `shard`. `plan` is the fingerprint of the files to read,
+    `baseline` that of the baseline's results; `batches` are the numbers of batches of each suite.
     """
 
     model_config = ConfigDict(strict=True, frozen=True)

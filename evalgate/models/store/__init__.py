@@ -1,1 +1,1 @@
-"""Runs and scenario history in a store: `stored_run.StoredRun`, `stability.Stability`."""
+"""Runs and histories of scenarios in a store: `stored_run.StoredRun`, `stability.Stability`."""

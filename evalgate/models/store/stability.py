@@ -1,4 +1,4 @@
-"""How steadily a scenario passed over the runs that a store remembers."""
+"""Stability of scenarios over the runs in a store."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from evalgate.models.store.stored_run import Sighting, TrendPoint
 
 WINDOW = 20
-"""Runs over which stability is told; as many before them say whether that is new."""
+"""Number of last runs for stability; as many runs before them decide whether flakiness is new."""
 LEAST = 4
-"""Runs below which nothing is said."""
+"""Minimum number of runs for a statement on stability."""
 PASSED, FAILED = "+", "-"
 
 Steadiness = Literal["unknown", "steady", "changed", "flaky"]
 
 
 class Flip(NamedTuple):
-    """The outcome of a run, counted from 0, is another than the one before it."""
+    """A run, counted from 0, whose outcome differs from that of the run before it."""
 
     run: int
     at: datetime
@@ -30,9 +30,9 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastOutcomes:
-    """What is remembered of one scenario: `outcomes` has a sign a run, the oldest first.
+    """The past outcomes of one scenario: `outcomes` has one sign per run, oldest first.
 
-    `fingerprint` is that of the last run's recording: the same recording judged again is no news.
+    `fingerprint` is that of the last run's trace: judging the same trace again replaces its outcome.
     """
 
     key: ScenarioKey
@@ -43,10 +43,10 @@ class PastOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """One scenario over its last runs: how many, how many passed, and how often that turned.
+    """One scenario over its last runs: the number of runs, of passes, and of changes between them.
 
-    `interval` bounds the rate behind the share of passes, with 95% confidence. `since` is when it turned for
-    the first time in these runs. `is_new` where it is flaky and was not in the runs before.
+    `interval` is the 95% confidence interval of the pass rate. `since` is the time of the first change in
+    these runs. `is_new` is true if it is flaky and was not in the runs before.
     """
 
     key: ScenarioKey
@@ -61,9 +61,9 @@ class Stability:
 
 
 class Remembered(NamedTuple):
-    """One scenario: how it stood in the last run that had it, and how steady it is.
+    """One scenario: its result in the last run that had it, and its stability.
 
-    `outcomes` has a sign for each of its last runs that learned something, the oldest first.
+    `outcomes` has one sign for each of its last runs that could evaluate it, oldest first.
     """
 
     last: Sighting
@@ -73,9 +73,9 @@ class Remembered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a store remembers of earlier runs, as far as a new one tells of it: oldest first.
+    """The past runs in a store that a new run reports on, oldest first.
 
-    `branch` is the one that it is about, None for all.
+    `branch` is the branch of the runs, None for all.
     """
 
     branch: str | None

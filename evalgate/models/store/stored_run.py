@@ -1,4 +1,4 @@
-"""A run as a store remembers it: its figures, a row for each suite and scenario, and its whole results."""
+"""A run in a store: its statistics, a row for each suite and scenario, and its whole results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ APPROVAL_STATES: tuple[ApprovalState, ...] = ("pending", "approved", "rejected")
 
 
 class RunTotals(NamedTuple):
-    """Counts over the scenarios of a run. Degradations are broken or regressed, improvements the reverse."""
+    """Counts over the scenarios of a run. Degradations are broken or regressed, improvements the opposite."""
 
     evaluated: int = 0
     passed: int = 0
@@ -34,7 +34,7 @@ class RunTotals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunIssues:
-    """Issues of a run, counted by category and by severity, and the gravest of them."""
+    """Issues of a run, counted by category and by severity, and the most severe ones."""
 
     by_category: Mapping[str, int] = field(default_factory=dict)
     by_severity: Mapping[str, int] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class RunApproval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is listed of a run. Amounts in USD, latencies in seconds; an amount with an unknown part is None.
+    """The row of a run. Amounts in USD, latencies in seconds; an amount with an unknown part is None.
 
-    `id` makes it the same run: what is stored under it once is not stored again.
+    `id` identifies the run: a run with an `id` that is already stored is not stored again.
     """
 
     id: str
@@ -97,9 +97,9 @@ class StoredSuiteRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredScenarioRow:
-    """One scenario of a stored run: `passed` of its `n` trials did. Cost, latency and tokens are means.
+    """One scenario of a stored run: `passed` of its `n` trials passed. Cost, latency and tokens are means.
 
-    `trace_sha256` is the fingerprint of the recording of its first trial.
+    `trace_sha256` is the fingerprint of the trace of its first trial.
     """
 
     key: ScenarioKey
@@ -129,7 +129,7 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """How one scenario stood in one stored run."""
+    """The result of one scenario in one stored run."""
 
     run_id: str
     at: datetime
@@ -142,8 +142,8 @@ class Sighting:
 class TrendPoint:
     """One run in a trend. `verdict` is that of the run, the suite or the scenario; cost and latency likewise.
 
-    `dimension` is the score of the dimension that was asked for, None where none was; `approval` is what
-    people decided about the whole run.
+    `dimension` is the score of the requested dimension, None if none was requested; `approval` is what people
+    decided about the whole run.
     """
 
     run_id: str

@@ -1,4 +1,4 @@
-"""What one look at a recording tells of its conversation, before any message of it is made."""
+"""Facts about a trace's conversation that are known before its messages are built."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Glance(NamedTuple):
-    """Most checks ask no more of a conversation than this; `read` makes the rest when something does.
+    """All that most assertions need of a conversation; `read` builds the rest on demand.
 
-    Whoever glances has seen that nothing in the conversation is wrong, that every call is the agent's own and
-    has its result, and that every result has its call.
+    The reader has checked that the conversation is valid, that every call is the agent's and has a result,
+    and that every result has a call.
     """
 
     called: list[str]
@@ -22,10 +22,10 @@ class Glance(NamedTuple):
     response: Any
     """The final answer, a models.trace.trace.Response."""
     instructions: str | None
-    """What the system said first."""
+    """The text of the first system message."""
     read: Callable[[], tuple[list[Any], list[Any]]]
-    """The messages and the tool calls, see models.trace.trace."""
+    """Builds the messages and the tool calls, see models.trace.trace."""
     recorded: Sequence[Any]
-    """The messages as they were recorded, out of which `read` makes its own."""
+    """The messages as recorded, from which `read` builds canonical ones."""
     opening: str | None = None
-    """What the user said first."""
+    """The text of the first user message."""

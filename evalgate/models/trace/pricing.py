@@ -1,4 +1,4 @@
-"""How the cost of a trace was computed, so that it can be computed again under other prices."""
+"""How the cost of a trace was computed, so that it can be computed again with other prices."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TypedDict
 
 
 class ModelUsage(TypedDict):
-    """Tokens of one model in requests of one size; `input_tokens` include both kinds of cached ones.
+    """Tokens of one model in requests of one size; `input_tokens` include cache reads and writes.
 
-    `request_tokens` is the least input of a request that has the same price per token as these.
+    `request_tokens` is the smallest input of a request that has the same price per token.
     """
 
     model: str
@@ -21,10 +21,10 @@ class ModelUsage(TypedDict):
 
 
 class Pricing(TypedDict):
-    """Tokens priced. US dollars: `usd` is the whole, None where a model of `missing_models` has no price.
+    """A computed cost in US dollars: `usd` is the total, None if `missing_models` have no price.
 
-    `known_usd` is the part that is known, of which `recorded_usd` was recorded by single calls. `table` names
-    the prices used; None where there were none. `usage` is None where it was too much to keep.
+    `known_usd` is the known part, of which `recorded_usd` was recorded by single calls. `table` names the
+    price table, None if there was none. `usage` is None if it was too large to keep.
     """
 
     table: str | None

@@ -1,9 +1,9 @@
-"""The canonical recorded trace (`evalgate.trace/1`): one run of an agent, the vendor left behind.
+"""The canonical trace (`evalgate.trace/1`): one recorded run of an agent, independent of the vendor.
 
-Records are plain dictionaries typed by name: a reader builds them once, queries read them as they are, and
-nothing is converted on the hot path. Words follow the OpenTelemetry GenAI conventions. Units: milliseconds,
-US dollars, RFC 3339 in UTC. Unknown is None and never 0: a recorder that writes cost 0 beside metered tokens
-did not know the price.
+Records are TypedDicts: a reader builds them once, queries read them directly, and nothing is converted on the
+hot path. Names follow the OpenTelemetry GenAI conventions. Units: milliseconds, US dollars, RFC 3339 in UTC.
+Unknown is None and never 0: a recorder that writes cost 0 together with metered tokens did not know the
+price.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CallStatus = Literal["ok", "error", "missing"]
 
 
 class CallRef(TypedDict):
-    """A tool call as the message that asked for it shows it."""
+    """A tool call as requested in a message."""
 
     id: str | None
     name: str
@@ -48,21 +48,21 @@ class Message(TypedDict):
     model: str | None
     reasoning: str | None
     finish_reason: str | None
-    parts: list[dict[str, Any]] | None  # kept only where text and tool calls do not say it all
+    parts: list[dict[str, Any]] | None  # kept only if text and tool calls are not the whole content
 
 
 class ErrorInfo(TypedDict):
-    """What failed, in the recorder's words."""
+    """An error, as recorded."""
 
     type: str | None
     message: str | None
 
 
 class ToolCall(TypedDict):
-    """One execution of a tool, its request and its answer joined.
+    """One tool call: its request and its result.
 
-    `step` numbers the model response that asked for it: calls of one step were made in parallel.
-    `arguments` is None where none were captured; `arguments_error` says why raw text is no JSON.
+    `step` is the number of the model response that requested it: calls of one step were made in parallel.
+    `arguments` is None if none were captured; `arguments_error` is the reason why raw text is not JSON.
     """
 
     index: int
@@ -85,7 +85,7 @@ class ToolCall(TypedDict):
 
 
 class LlmCall(TypedDict):
-    """One request to a model, as far as it was metered."""
+    """One metered request to a model."""
 
     index: int
     turn: int
@@ -100,7 +100,7 @@ class LlmCall(TypedDict):
 
 
 class Usage(TypedDict):
-    """Tokens: input INCLUDES cache, output INCLUDES reasoning; None is unknown."""
+    """Numbers of tokens: input INCLUDES cache, output INCLUDES reasoning; None is unknown."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -112,10 +112,10 @@ class Usage(TypedDict):
 
 
 class Cost(TypedDict):
-    """US dollars the agent's own model calls cost (no user simulator, no judge).
+    """Cost of the agent's own model calls in US dollars (no user simulator, no judge).
 
     `computed` is tokens times the prices of `price_table`. `partial`: some of the models have no price, and
-    `known_usd` is what the others cost. `note` says why `usd` is None where the tokens are known.
+    `known_usd` is the cost of the others. `note` is the reason if `usd` is None and the tokens are known.
     """
 
     usd: float | None
@@ -126,7 +126,7 @@ class Cost(TypedDict):
 
 
 class Latency(TypedDict):
-    """Milliseconds from start to end of the whole run."""
+    """Duration of the whole run in milliseconds."""
 
     total_ms: float | None
     source: Literal["span", "timestamps", "recorded", "none"]
@@ -143,7 +143,7 @@ class TraceScore(TypedDict):
 
 
 class Response(TypedDict):
-    """The final answer: the last assistant message with text, which need not be the last message."""
+    """The final answer: the last assistant message with text, not necessarily the last message."""
 
     content: str | None
     finish_reason: str | None
@@ -151,7 +151,7 @@ class Response(TypedDict):
 
 
 class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
-    """Something about the recording that a reader of the verdict should know."""
+    """A warning about the trace for readers of the verdict."""
 
     code: str
     message: str
@@ -160,7 +160,7 @@ class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
 
 @dataclass(slots=True)
 class TraceLocation:
-    """Where a trace came from; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
+    """Where a trace was read; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
 
     path: str = ""
     format: str = ""
@@ -170,7 +170,7 @@ class TraceLocation:
 
 
 def unknown_usage() -> Usage:
-    """Tokens of a trace that was not metered."""
+    """The usage of a trace that was not metered."""
     return {
         "input_tokens": None,
         "output_tokens": None,
@@ -183,12 +183,12 @@ def unknown_usage() -> Usage:
 
 
 def unknown_cost() -> Cost:
-    """Cost of a trace that does not tell."""
+    """The cost of a trace that does not record it."""
     return {"usd": None, "source": "unknown"}
 
 
 def unknown_latency() -> Latency:
-    """Latency of a trace that does not tell."""
+    """The latency of a trace that does not record it."""
     return {"total_ms": None, "source": "none"}
 
 
@@ -200,7 +200,7 @@ UNKNOWN: dict[str, Callable[[], object]] = {
     **dict.fromkeys(("tool_definitions", "llm_calls", "evaluations", "tags"), list),
     **dict.fromkeys(("conversation_id", "name", "agent", "error"), lambda: None),
 }
-"""What `Trace.unread` leaves out, each made when somebody first asks for it."""
+"""Fields that `Trace.from_glance` leaves out; each value is made on first access."""
 
 
 @dataclass(slots=True)
@@ -238,7 +238,7 @@ class Trace:
     warnings: list[Warning_] = field(default_factory=list)
     kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
     pricing: Any = field(default=None, init=False, repr=False, compare=False)
-    """How the cost was computed (a models.trace.pricing.Pricing), where it was."""
+    """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
     baseline: Any = field(default=None, init=False, repr=False, compare=False)
     """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
     glance: Glance | None = field(default=None, init=False, repr=False, compare=False)
@@ -246,7 +246,7 @@ class Trace:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """What `unread` left out: the messages are made and the rest is unknown."""
+            """Sets a field that `from_glance` left out: messages are built, the others are unknown."""
             if name in UNKNOWN:
                 setattr(self, name, UNKNOWN[name]())
             elif name in {"messages", "tool_calls"} and self.glance is not None:
@@ -258,8 +258,8 @@ class Trace:
 
     @classmethod
     def unread(cls, glance: Glance, source: TraceLocation) -> Trace:
-        """A trace of which nothing is known but what one look at its conversation tells."""
-        made = cls.__new__(cls)  # naming every field, to leave many of them out, takes three times as long
+        """A trace of which only the conversation is known; messages are built on first access."""
+        made = cls.__new__(cls)  # `__init__` would set every field, which takes three times as long
         made.glance, made.source, made.trace_id, made.status = glance, source, "", "ok"
         made.response, made.system_instructions = glance.response, glance.instructions
         made.scenario_id = made.trial = made.provider = made.model = made.finish_reason = None
@@ -270,7 +270,7 @@ class Trace:
 
     @property
     def turn_count(self) -> int:
-        """User exchanges in the conversation."""
+        """Number of user inputs in the conversation."""
         if self.glance is not None:
             return self.glance.turns
         return self.messages[-1]["turn"] if self.messages else 0
@@ -284,28 +284,28 @@ class Trace:
 
     @property
     def agent_calls(self) -> list[ToolCall]:
-        """The agent's own calls: those of a user simulator are not its behaviour."""
+        """The agent's own calls, without those of a user simulator."""
         return [call for call in self.tool_calls if call["requestor"] == "assistant"]
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """Imported scores by name: of several the one of the whole trace, else the lowest."""
+        """Recorded scores by name; of several the one of the whole trace, else the lowest."""
         if not self.evaluations:
             return {}
         return {found["name"]: found["score_value"] for found in sorted(self.evaluations, key=_precedence)}
 
 
 def _precedence(found: TraceScore) -> tuple[bool, bool, float]:
-    """What holds comes last: a number before none, the whole trace's before a part's, the lower."""
+    """Sort key; the score to use is last: a number over none, the whole trace's over a part's, the lower."""
     value = found["score_value"]
     return value is not None, found["source"] in (None, "trace"), -(value or 0.0)
 
 
 @dataclass(slots=True)
 class DamagedTrace:
-    """A record that can't be read: becomes an `error` trial and never hides the others.
+    """A record that can't be read: becomes an `error` trial; the other records are still judged.
 
-    `scenario_id` is what could still be read of it; `fallback_id` names it otherwise.
+    `scenario_id` is its scenario, if that could be read; otherwise `fallback_id` is used.
     """
 
     reason: str

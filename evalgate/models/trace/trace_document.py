@@ -1,4 +1,4 @@
-"""A trace as the document `evalgate.trace/1` in its full form, which is read back to an equal trace."""
+"""Encodes a trace as a full `evalgate.trace/1` document, from which an equal trace can be read."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ TEXTS = (
 )
 LISTS = ("llm_calls", "evaluations", "tags", "warnings")
 AS_RECORDED = ("tool_definitions", "metadata")
-"""Fields whose content is the recorder's own: null is a value there."""
+"""Fields with free content from the recorder, in which null is a value."""
 
 
 def to_document(trace: Trace) -> dict[str, Any]:
-    """The whole trace, ready for JSON. Unknown values and empty lists are left out, to be read as unknown."""
+    """The whole trace, ready for JSON. Unknown values and empty lists are left out."""
     document: dict[str, Any] = {"schema": SCHEMA}
     document.update({name: value for name in TEXTS if (value := getattr(trace, name)) is not None})
     if trace.error is not None:
@@ -64,7 +64,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _plain(value: list[Any]) -> list[Any]:
-    """Records without what they don't know; anything else as it is."""
+    """Removes unknown values from records; leaves other items unchanged."""
     return [_known(item) if isinstance(item, dict) else item for item in value]
 
 

@@ -1,6 +1,6 @@
 """The JSON Schema of a native trace, for editors and for people who write a recorder.
 
-Readers ignore what they do not know (with a warning), so additional properties are allowed everywhere.
+Readers ignore unknown properties (with a warning), so additional properties are allowed everywhere.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _USAGE = {
 
 
 def trace_schema() -> dict[str, Any]:
-    """The schema of one trace: only `schema` and `messages` are required, what is absent is unknown."""
+    """The schema of one trace: only `schema` and `messages` are required, absent fields are unknown."""
     return {
         "type": "object",
         "required": ["schema", "messages"],

@@ -1,6 +1,6 @@
-"""The JMESPath view of a trace: what an expression in a suite can see. A public promise.
+"""The JMESPath view of a trace: the data that expressions in suites can access. A public interface.
 
-Sections are built when first asked for, since most suites look at two or three of ten.
+Sections are built on first access, since most suites use two or three of ten.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Section = Callable[[Trace], Any]
 
 
 def view_of(trace: Trace) -> TraceView:
-    """The trace's view; made once, so that all checks of a trace share the sections they need."""
+    """The trace's view; made once, so that all assertions on a trace share its sections."""
     view: TraceView | None = trace.kept_view
     if view is None:
         view = trace.kept_view = TraceView(trace)
@@ -24,9 +24,9 @@ def view_of(trace: Trace) -> TraceView:
 
 
 class TraceView:
-    """Read-only mapping from section name to data; `whole()` is the same as one plain dictionary.
+    """Read-only mapping from section name to data; `whole()` returns it as a plain dictionary.
 
-    `kept` is for what several checks of a trace share beside its sections.
+    `cache` is for other values that several assertions on a trace share.
     """
 
     __slots__ = ("_built", "_trace", "kept")
@@ -37,7 +37,7 @@ class TraceView:
         self._built: dict[str, Any] = {}
 
     def get(self, name: str, default: Any = None) -> Any:
-        """One section by name; unknown names are None, as JMESPath has it."""
+        """One section by name; unknown names are None, as in JMESPath."""
         if name in self._built:
             return self._built[name]
         build = SECTIONS.get(name)
@@ -47,7 +47,7 @@ class TraceView:
         return value
 
     def field(self, section: str, name: str) -> Any:
-        """What `get(section).get(name)` finds; large sections are not built for it."""
+        """The value of `get(section).get(name)`, without building large sections."""
         if section == "metadata" and section not in self._built:
             return _metadata_field(self._trace, name)
         if section == "response" and name in {"content", "text"}:
@@ -56,7 +56,7 @@ class TraceView:
         return found.get(name) if isinstance(found, dict) else None
 
     def whole(self) -> dict[str, Any]:
-        """Every section, for expressions that look at the view itself."""
+        """All sections, for expressions on the view itself."""
         return {name: self.get(name) for name in SECTIONS}
 
 
@@ -74,7 +74,7 @@ def _response(trace: Trace) -> dict[str, Any]:
 
 
 def _as_json(content: str | None) -> Any:
-    """The answer parsed, where it is a JSON document; prose is None."""
+    """The answer parsed as JSON; None if it is not a JSON object or array."""
     if content is None or content.lstrip()[:1] not in {"{", "["}:
         return None
     try:
@@ -99,7 +99,7 @@ def _latency_seconds(trace: Trace) -> float | None:
 
 
 def _exchanges(trace: Trace) -> list[dict[str, Any]]:
-    """One entry a user input: what was asked, what was answered last, what was called between."""
+    """One entry per user input: the input, the last answer, and the calls in between."""
     found: dict[int, dict[str, Any]] = {}
     for message in trace.messages:
         if message["turn"] == 0:

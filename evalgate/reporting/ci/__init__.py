@@ -1,1 +1,1 @@
-"""Reports for CI systems: `annotations`, `junit`, `sarif`."""
+"""Reports for CI systems: `build_annotations`, `render_junit`, `render_sarif`."""

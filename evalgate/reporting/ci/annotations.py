@@ -1,4 +1,4 @@
-"""Lines for the checks view: each failure at its place in the suite file."""
+"""Annotations for the checks view: each failure at its line in the suite file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import Placed
 
 MAX_OF_A_LEVEL = 100
-"""Annotations made of a level; the runner shows ten, a check run fifty a request."""
+"""Most annotations of one level; the runner shows ten, a check run takes fifty a request."""
 
 
 def annotations_of(document: ResultsDoc, folder: str = "") -> list[Annotation]:
-    """Errors for what gates, warnings for what failed besides, notices in quarantine; most severe first.
+    """Builds errors for what blocks, warnings for other failures, notices in quarantine; worst first.
 
-    Texts are as the document has them: whoever prints an annotation escapes it. `folder` is what the
-    document's paths start from, where that is below the repository's root.
+    Texts are not escaped: the code that prints an annotation does that. `folder` is the folder that the
+    document's paths are relative to, if it is not the repository's root.
     """
     scenarios = sort_scenarios(document)
     blocks = document["verdict"] == "fail" and not document["report_only"]
@@ -36,7 +36,7 @@ def annotations_of(document: ResultsDoc, folder: str = "") -> list[Annotation]:
 
 
 def _bounded(level: str, scenarios: Sequence[Placed]) -> Iterator[Annotation]:
-    """One a scenario; of those there is no room for, their number."""
+    """Yields one annotation per scenario up to the limit, then one with the number of the others."""
     for placed in scenarios[:MAX_OF_A_LEVEL]:
         yield _annotation(level, placed)
     left = len(scenarios) - MAX_OF_A_LEVEL
@@ -46,14 +46,14 @@ def _bounded(level: str, scenarios: Sequence[Placed]) -> Iterator[Annotation]:
 
 
 def below(folder: str, path: str) -> str:
-    """A path of the document as it is called from the repository's root."""
+    """Converts a path of the document to one relative to the repository's root."""
     return posixpath.normpath(posixpath.join(folder, path))
 
 
 def _of_run(document: ResultsDoc) -> Iterator[Annotation]:
     level = "warning" if document["report_only"] and document["verdict"] != "invalid" else "error"
     for reason in document["reasons"][:MAX_OF_A_LEVEL]:
-        if not reason.get("scenario") or reason["code"] == "weakened":  # which no scenario's own line tells
+        if not reason.get("scenario") or reason["code"] == "weakened":  # no scenario's annotation has it
             yield _placed(level, f"EvalGate: {_title(reason)}", reason["message"], reason.get("location"))
 
 

@@ -1,4 +1,4 @@
-"""JUnit XML, as test reporters read it: a suite a suite, a test case a scenario."""
+"""JUnit XML for test reporters: a test suite per suite, a test case per scenario."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SuiteDoc
 
-    _Told = tuple[str | None, float]  # the element that says what is wrong, and seconds
+    _Told = tuple[str | None, float]  # name of the element for a result other than passed, and seconds
 
 _FAILURES = frozenset({"FAIL", "PARTIAL", "HARD_FAIL", "MISSING"})
 
 
 def junit(document: ResultsDoc) -> bytes:
-    """Seconds are the known ones: this format has no word for unknown.
+    """Renders the document; seconds sum the known ones, as JUnit has no value for unknown.
 
     FAIL, PARTIAL, HARD_FAIL and MISSING are failures, ERROR is an error, NOT_EVALUABLE is skipped.
-
-    So is, with its verdict, what does not pass in quarantine.
+    A quarantined scenario that does not pass is skipped too, with its verdict in the message.
     """
     suites = [(suite, [*map(_told, suite["scenarios"])]) for suite in document["suites"]]
     every = [told for _, cases in suites for told in cases]

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, as code scanning reads it: a result a failed check, at its place in the suite file."""
+"""SARIF 2.1.0 for code scanning: a result per failed check, at its line in the suite file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def sarif(document: ResultsDoc, folder: str = "") -> bytes:
-    """Every check that did not pass, and every scenario that failed without one, worst suites as they stand.
+    """Renders every check that did not pass and every scenario that failed without one, in suite order.
 
-    A result keeps its fingerprint while suite, scenario, variant and check keep their names, whatever line
-    they move to. What does not fit is counted in a notification. `folder` is what the document's paths start
-    from, where that is below the repository's root.
+    A result's fingerprint depends on the names of suite, scenario, variant and check, not on the line.
+    Results over the limit are counted in a notification. `folder` is the folder that the document's paths
+    are relative to, if it is not the repository's root.
     """
     import orjson
 
@@ -75,7 +75,7 @@ def _results(suite: SuiteDoc) -> Iterator[dict[str, Any]]:
 
 
 def _set_apart(scenario: ScenarioDoc, result: dict[str, Any]) -> dict[str, Any]:
-    """In quarantine a result is a note that is suppressed, in the words of the format."""
+    """Turns the result of a quarantined scenario into a suppressed note."""
     if not scenario.get("quarantined"):
         return result
     return {**result, "level": "note", "suppressions": [QUARANTINE]}
@@ -95,7 +95,7 @@ def _named(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
 
 
 def _place(suite: SuiteDoc, scenario: ScenarioDoc, location: LocationDoc | None) -> dict[str, Any]:
-    """Where the check stands, else its scenario, else its suite."""
+    """Builds the location of the check, else of its scenario, else of its suite."""
     found = location or scenario["location"]
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(found["file"] if found else suite["path"])}}
     if found and found["line"]:
@@ -117,7 +117,7 @@ def _result(rule: str, level: str, named: list[str], reason: str, place: dict[st
 
 
 def _uri(path: str) -> str:
-    """A relative reference: what stands for itself in a path stays, every other byte is written in hex."""
+    """Encodes a path as a relative reference: unreserved characters stay, other bytes become %XX."""
     return "".join(
         chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in path.encode("utf-8", "surrogatepass")
     )

@@ -1,4 +1,4 @@
 """Evaluations and goldens as data sets: JSON lines, CSV, metrics.
 
-Entry points: `evaluation_jsonl`, `evaluation_csv`, `metrics`, `golden_document`.
+Entry points: `encode_evaluations`, `encode_evaluation_csv`, `compute_metrics`, `build_golden_document`.
 """

@@ -1,4 +1,4 @@
-"""CSV as RFC 4180 has it, in whose cells no spreadsheet finds a formula; it reads back as it was written."""
+"""Reads and writes RFC 4180 CSV; cells that a spreadsheet would take for formulas are escaped."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 MOST_IN_A_CELL = 1_000_000
 
-# What a spreadsheet takes for the beginning of a formula, in every width and behind blanks that it skips.
-# Apostrophes before it count: of a text that bears one already, ours is still the one taken off again.
+# Characters that start a formula in a spreadsheet, in every width and after blanks that it skips. Apostrophes
+# before them match too, so that a text that starts with one gets another, and reading removes only that.
 _BLANK = "[\\s\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]"
 _FORMULA = re.compile(f"'*(?:[\t\r]|{_BLANK}*[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212])")
 _QUOTED = re.compile('[",;\t\r\n]|^\\s|\\s$')
 
 
 def rows_text(rows: Iterable[Sequence[str]]) -> str:
-    """The rows, each cell harmless, each line ended by CR LF."""
+    """Encodes rows with escaped cells; each line ends with CR LF."""
     return "".join(f"{','.join(map(_cell, row))}\r\n" for row in rows)
 
 
 def read_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the line each ends on, cells as they were before they were made harmless.
+    """Yields rows, each with the line it ends on; cells are unescaped.
 
-    Raises SettingError, naming the line of the file at `path`, for what is no CSV.
+    Raises SettingError for invalid CSV, with the line of the file at `path`.
     """
     import csv
 

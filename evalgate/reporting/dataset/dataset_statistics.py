@@ -1,4 +1,4 @@
-"""What a set of goldens is made of: how many of each kind, how long, and who wrote them."""
+"""Statistics of a set of goldens: number of each kind, turns and creators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def dataset_statistics(goldens: Sequence[Golden]) -> dict[str, Any]:
-    """Counts by word, the most frequent first. A golden counts under each of its tags and demands."""
+    """Counts goldens by attribute, most frequent first; once under each of their tags and requirements."""
     turns = [len(golden.user_messages) for golden in goldens]
     return {
         "goldens": len(goldens),

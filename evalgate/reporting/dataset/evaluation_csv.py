@@ -1,6 +1,6 @@
-"""Evaluations as CSV, a row each: scores with three decimals, an empty cell for what is unknown.
+"""Evaluations as CSV, a row each: scores with three decimals, an empty cell if unknown.
 
-What people wrote is not in it, but for names: that is what the JSON lines are for.
+Of texts written by people it has only names; the JSON lines hold the rest.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _MOST = 2**63
 
 
 def evaluation_rows(found: Iterable[Exported]) -> str:
-    """The whole text: a head, and a row an evaluation."""
+    """Encodes a header and one row per evaluation."""
     return rows_text([HEAD, *(list(_row(each)) for each in found)])
 
 
 def read_evaluation_rows(text: str, path: str) -> ReadEvaluations:
-    """The evaluations, without their turns and issues; a row that can't be meant is a problem.
+    """Reads evaluations, without their turns and issues; an invalid row becomes a problem.
 
-    Columns are found by their names. Raises SettingError for what is no CSV of evaluations.
+    Columns are found by name. Raises SettingError if the text is no CSV of evaluations.
     """
     rows = read_rows(text, path)
     _, head = next(rows, (0, list[str]()))
@@ -93,7 +93,7 @@ def _count(value: int | None) -> str:
 
 
 class _Cells:
-    """One row by the names of its columns; every reader raises ValueError that names the column."""
+    """One row, read by column name; every method raises ValueError that names the column."""
 
     def __init__(self, cells: Mapping[str, str]) -> None:
         self._cells = cells
@@ -153,7 +153,7 @@ class _Cells:
             value = float(text)
         except ValueError:
             value = -1.0
-        if not 0 <= value <= most:  # nor is anything that is no number
+        if not 0 <= value <= most:  # false for NaN, too
             raise ValueError(f"`{name}` is no number between 0 and {most:g}")
         return value
 

@@ -1,4 +1,4 @@
-"""An entry of exported JSON lines as it is read back; see evaluation_jsonl for how it is written."""
+"""Models that read back an entry of exported JSON lines, which evaluation_jsonl writes."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ Values = Annotated[list[Any], Field(max_length=MOST_ITEMS)]
 
 
 class _Read(BaseModel):
-    """Strict about what it knows; what a later version adds is passed over."""
+    """Checks known fields strictly, and ignores fields that later versions add."""
 
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
 
 
 class IssueEntry(_Read):
-    """Something found wrong; turns count from 1 here."""
+    """One issue; turns count from 1 here."""
 
     category: IssueCategory
     severity: Severity
@@ -60,7 +60,7 @@ class IssueEntry(_Read):
     turn: Annotated[int, Field(ge=1)] | None = None
 
     def issue(self) -> Issue:
-        """The record."""
+        """Converts to the record, whose turns count from 0."""
         turn = None if self.turn is None else self.turn - 1
         return Issue(self.category, self.severity, self.message, self.evidence, turn)
 
@@ -69,7 +69,7 @@ Issues = Annotated[list[IssueEntry], Field(max_length=MOST_ITEMS)]
 
 
 class FeedbackEntry(_Read):
-    """What a person said."""
+    """Feedback of a person on a conversation."""
 
     id: Id
     conversation_id: Id
@@ -83,7 +83,7 @@ class FeedbackEntry(_Read):
     time: Moment | None = None
 
     def said(self) -> Feedback:
-        """The record."""
+        """Converts to the record."""
         return Feedback(
             self.id,
             self.conversation_id,
@@ -99,7 +99,7 @@ class FeedbackEntry(_Read):
 
 
 class StatisticsEntry(_Read):
-    """Figures of the conversation."""
+    """Statistics of a conversation."""
 
     total_turns: Count
     avg_latency_ms: Amount | None = None
@@ -110,7 +110,7 @@ class StatisticsEntry(_Read):
     pass_rate: Score | None = None
 
     def figures(self) -> EvaluationStatistics:
-        """The record."""
+        """Converts to the record."""
         return EvaluationStatistics(
             self.total_turns,
             self.avg_latency_ms,
@@ -123,7 +123,7 @@ class StatisticsEntry(_Read):
 
 
 class ConversationEntry(_Read):
-    """The whole conversation."""
+    """Scores, issues and statistics of a whole conversation."""
 
     score: Score | None
     level: Level | None
@@ -136,7 +136,7 @@ class ConversationEntry(_Read):
 
 
 class EvaluationEntry(_Read):
-    """One line: a turn, and what is known of the conversation around it."""
+    """One line: a turn, and the facts of its conversation."""
 
     schema_: Literal["evalgate.evaluation/1"] = Field(alias="schema")
     evaluation_id: Id
@@ -170,7 +170,7 @@ class EvaluationEntry(_Read):
     conversation: ConversationEntry
 
     def result(self) -> TurnResult:
-        """The turn."""
+        """Converts to the record of the turn."""
         return TurnResult(
             self.user_message,
             self.actual_response,
@@ -187,7 +187,7 @@ class EvaluationEntry(_Read):
         )
 
     def exported(self, turns: tuple[TurnResult, ...]) -> Exported:
-        """The conversation with its turns."""
+        """Converts to the evaluation of the conversation, with the given turns."""
         whole = self.conversation
         evaluation = GoldenEvaluation(
             self.evaluation_id,

@@ -1,7 +1,7 @@
-"""Evaluations as JSON lines, schema `evalgate.evaluation/1`: an entry for every turn that was judged.
+"""Evaluations as JSON lines, schema `evalgate.evaluation/1`: an entry for every judged turn.
 
-Each line stands for itself: it repeats what is known of the whole conversation. Lines are ASCII, so that no
-reader finds a line break where none is.
+Each line is complete: it repeats the facts of the whole conversation. Lines are ASCII, so that no text in
+them holds a raw line break.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def evaluation_lines(found: Iterable[Exported]) -> Iterator[bytes]:
-    """An entry a turn, counted from 1, secrets taken out; one without turn where nothing was said."""
+    """Yields a redacted line per turn, counted from 1; one without a turn if the conversation is empty."""
     for each in found:
-        head, tail = _inside(_head(each)), _inside(_tail(each))  # what the lines share is made once
+        head, tail = _inside(_head(each)), _inside(_tail(each))  # shared by all lines, so encoded once
         turns = each.evaluation.turns
         middles = [f'"turn":{number},{_inside(_turn(turn))}' for number, turn in enumerate(turns, 1)]
         for middle in middles or ['"turn":null']:

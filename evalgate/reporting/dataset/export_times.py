@@ -1,4 +1,4 @@
-"""Times in exports: UTC, RFC 3339, with fractions of a second only where there are any."""
+"""Formats times for exports: UTC, RFC 3339, with fractions of a second only if there are any."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 
 def moment_text(moment: datetime) -> str:
-    """`2025-12-31T22:40:49Z`."""
+    """Formats a time as `2025-12-31T22:40:49Z`."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def file_stamp(moment: datetime) -> str:
-    """`2025-12-31T22-40-49`: a time in the name of a file, where a colon may not be."""
+    """Formats a time as `2025-12-31T22-40-49` for file names, which may not hold a colon."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S")

@@ -1,4 +1,4 @@
-"""Goldens, regression suites and feedback as documents: what lists print as JSON and golden files hold."""
+"""Goldens, regression suites and feedback as JSON documents, for lists and golden files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def golden_document(golden: Golden) -> dict[str, Any]:
-    """A golden as a file of goldens has it."""
+    """Builds the entry of a golden in a golden file, redacted."""
     return _clean(
         {
             "id": golden.id,
@@ -41,7 +41,7 @@ def golden_document(golden: Golden) -> dict[str, Any]:
 
 
 def suite_document(suite: RegressionSuite) -> dict[str, Any]:
-    """A regression suite."""
+    """Builds the document of a regression suite, redacted."""
     return _clean(
         {
             "name": suite.name,
@@ -67,7 +67,7 @@ def suite_document(suite: RegressionSuite) -> dict[str, Any]:
 
 
 def feedback_document(said: Feedback) -> dict[str, Any]:
-    """What a person said."""
+    """Builds the document of a feedback entry, redacted."""
     return _clean(
         {
             "id": said.id,

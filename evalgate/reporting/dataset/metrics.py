@@ -1,6 +1,6 @@
-"""What evaluations say together, schema `evalgate.metrics/1`.
+"""Metrics over several evaluations, schema `evalgate.metrics/1`.
 
-Means are over what is known; a sum with an unknown part is null.
+Means are over the known values; a sum with an unknown part is null.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_ISSUES = 10
 
 
 class MetricsRequest(NamedTuple):
-    """Of which time and suite."""
+    """The period and suite that metrics are computed for."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -36,7 +36,7 @@ class MetricsRequest(NamedTuple):
 
 
 def metrics(found: Sequence[Exported], goldens: Sequence[Golden], asked: MetricsRequest) -> dict[str, Any]:
-    """The summary of some evaluations, and of the goldens that the store has."""
+    """Computes the summary of evaluations, and of the goldens in the store."""
     evaluations = [each.evaluation for each in found]
     turns = [turn for each in evaluations for turn in each.turns]
     statuses = Counter(each.regression_status for each in evaluations)
@@ -70,9 +70,9 @@ def metrics(found: Sequence[Exported], goldens: Sequence[Golden], asked: Metrics
 
 
 def passed(evaluation: GoldenEvaluation) -> bool | None:
-    """Whether it reached its passing score; None where nothing could be scored.
+    """Whether it reached its passing score; None if nothing could be scored.
 
-    Its status says so, but for a change in score: there the usual passing score decides.
+    A status `pass` or `fail` decides; with any other one the default passing score does.
     """
     if evaluation.overall_score is None:
         return None
@@ -116,7 +116,7 @@ def _by(found: Iterable[Exported], name: Callable[[Exported], str]) -> dict[str,
 
 
 def _by_tool(found: Iterable[Exported]) -> dict[str, dict[str, Any]]:
-    """Of each tool how often it was called, and how turns with it scored."""
+    """Counts the calls of each tool, and averages the scores of turns that called it."""
     calls: Counter[str] = Counter()
     scores: dict[str, list[float | None]] = defaultdict(list)
     for each in found:
@@ -150,7 +150,7 @@ def _issues(evaluations: Iterable[GoldenEvaluation]) -> dict[str, Any]:
 
 
 def all_issues(evaluation: GoldenEvaluation) -> list[Issue]:
-    """Those of the conversation and those of its turns, each once."""
+    """Lists the issues of the turns and of the conversation, each once."""
     placed = [
         issue if issue.turn is not None else issue._replace(turn=number)
         for number, turn in enumerate(evaluation.turns)

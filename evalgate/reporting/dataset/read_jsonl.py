@@ -1,4 +1,4 @@
-"""Exported JSON lines read back: turns gathered into the conversations they were judged in."""
+"""Reads exported JSON lines back, and groups their turns into conversations."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class ReadEvaluations(NamedTuple):
-    """What a file holds, and what is wrong with the rest of it."""
+    """The evaluations of a file, and the problems of its invalid parts."""
 
     found: Sequence[Exported]
     problems: Sequence[Problem]
 
 
 def read_evaluation_lines(lines: Iterable[bytes], path: str) -> ReadEvaluations:
-    """The evaluations, in the order they begin; a line or a conversation that is not whole is a problem."""
+    """Reads evaluations in the order they begin; an invalid line or incomplete evaluation is a problem."""
     from pydantic import ValidationError
 
     from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
@@ -61,7 +61,7 @@ def _joined(entries: Sequence[EvaluationEntry]) -> Exported | None:
 
 
 def _why(error: ValidationError) -> str:
-    """The first mistake of a line, in our words."""
+    """Describes the first mistake of a line, without quoting the library."""
     from evalgate.evaluators.core.field_problems import flaws_of
     from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 

@@ -1,4 +1,4 @@
-"""Which baseline a report speaks of, in one line that can't be mistaken for another."""
+"""The line of a report that names its baseline, and how that relates to the base commit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WITHOUT = {
 
 
 def baseline_line(document: ResultsDoc) -> str:
-    """One sentence of Markdown."""
+    """Formats commit, baseline and rules as one line of Markdown."""
     baseline = document["baseline"]
     commit = document["commit"]
     tested = f"**Commit** {span(commit[:SHORT_SHA])} \u00b7 " if commit else ""
@@ -40,7 +40,7 @@ def baseline_line(document: ResultsDoc) -> str:
 
 
 def _rules(document: ResultsDoc) -> str:
-    """Whose rules decided, where those were not the run's own."""
+    """Describes the rules that decided, if they came from the baseline; else empty."""
     rules = document.get("rules")
     if not rules:
         return ""
@@ -67,7 +67,7 @@ def _status(baseline: BaselineDoc) -> str:
 
 
 def _drift(baseline: BaselineDoc) -> str:
-    """In what it was judged otherwise, which may be all that a change comes from."""
+    """Describes which rules differ from the baseline's, as they alone may cause a change."""
     if baseline["status"] != "drifted":
         return ""
     drift = baseline.get("drift")

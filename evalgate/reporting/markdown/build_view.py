@@ -1,4 +1,4 @@
-"""From a results document to the view of it, in the room that there is."""
+"""Builds the view of a results document within the available space."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import Sorted
 
 FIXED_PARTS = 4_000
-"""Characters of a report that no group fills."""
+"""Characters reserved for the parts of a report outside of any group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How much a report may tell: characters in all, failures at length, rows a table, suites in figures."""
+    """Limits of a report: total characters, detailed failures, rows per table, suites with statistics."""
 
     room: int
     failures: int
     rows: int
     sums: int
-    all_goldens: bool = True  # else those that fail, moved or have issues
+    all_goldens: bool = True  # false: only those that fail or changed
 
 
 COMMENT = Layout(60_000, failures=8, rows=50, sums=3, all_goldens=False)
@@ -52,7 +52,7 @@ SUMMARY = Layout(400_000, failures=30, rows=300, sums=50)
 
 
 def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None, origin: str = "") -> Report:
-    """The view of a document; what finds no room is counted, worst first. `origin` is finished Markdown."""
+    """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
     scenarios = sort_scenarios(document)
     many = len(document["suites"]) > 1
     row = partial(scenario_row, many=many)
@@ -105,7 +105,7 @@ def build(document: ResultsDoc, layout: Layout, *, report_url: str | None = None
 
 
 def _golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) -> dict[str, Group[Any, Any]]:
-    """Goldens and their dimensions; what tells of them is imported where there are any."""
+    """Builds the groups of goldens and dimensions; imports their module only if there are any."""
     if not any(each.get("golden") for suite in document["suites"] for each in suite["scenarios"]):
         return {name: Group((), str, 0, 0) for name in ("dimensions", "goldens")}
     from evalgate.reporting.markdown.golden_rows import (
@@ -143,7 +143,7 @@ def _is_compared(document: ResultsDoc) -> bool:
 
 
 def _alert(document: ResultsDoc, scenarios: Sorted) -> Alert | None:
-    """What a reader should take away if only one sentence is read."""
+    """Builds the one sentence that a hurried reader needs; None if all is well."""
     verdict, summary = document["verdict"], document["summary"]
     if verdict in ("invalid", "cannot_judge") or summary is None:
         return Alert("WARNING", _first_reason(document))
@@ -179,7 +179,7 @@ def _worst(scenarios: Sorted) -> str:
 
 
 def _told_reasons(document: ResultsDoc) -> list[ReasonDoc]:
-    """Reasons that neither a scenario of the report tells nor the list of what was weakened."""
+    """Lists reasons that are shown neither with a scenario nor in the list of weakenings."""
     reasons = document["reasons"]
     return [each for each in reasons if not each.get("scenario") and each["code"] != "weakened"]
 
@@ -203,7 +203,7 @@ def _unclaimed(trace: UnclaimedDoc) -> str:
 
 
 def _accept(document: ResultsDoc, scenarios: Sorted) -> str:
-    """What makes a change that is meant the new rule."""
+    """Describes how to accept an intended change; empty if there is nothing to accept."""
     if document["verdict"] == "fail" and not document["report_only"]:
         return (
             "change the expectation in its suite, or what may block in `fail_on`; "
@@ -219,5 +219,5 @@ def _command(document: ResultsDoc) -> str:
 
 
 def _checked_url(url: str | None) -> str:
-    """The page of the run as the front door named it; what could leave a link's brackets is no address."""
+    """Returns the run's URL; empty if it has characters that could end a Markdown link early."""
     return url if url and re.fullmatch(r"https?://[A-Za-z0-9.:/_?=&%~-]+", url) else ""

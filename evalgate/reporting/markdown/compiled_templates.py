@@ -1,4 +1,4 @@
-"""Our templates as bytecode, made when the gate was installed; without it each run compiles them."""
+"""Bytecode of the built-in templates, compiled at installation; without it each run compiles them."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 
 
 class Compiled(BytecodeCache):
-    """Bytecode by its place in this room: `stored` yields what there is, `keep` is given what there was not.
+    """A bytecode cache keyed by path in this package: `load` reads an entry, `save` gets a missing one.
 
-    Jinja compares the source and the Python it is for, so a template that has changed is compiled again.
+    Jinja compares the template's source and the Python version, and compiles a changed template again.
     """
 
     def __init__(self, stored: Callable[[str], bytes | None], keep: Callable[[str, bytes], object]) -> None:
         self._stored = stored
         self._keep = keep
 
-    def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002  (wherever it lies)
-        """The place of a template's bytecode."""
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002  (its location does not matter)
+        """Returns the path of a template's bytecode."""
         return f"templates/__pycache__/{name}.{sys.implementation.cache_tag}.bytecode"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fills the bucket if there is something to fill it with."""
+        """Fills the bucket if there is an entry."""
         stored = self._stored(bucket.key)
         if stored is not None:
             bucket.bytecode_from_string(stored)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Hands on what had to be compiled."""
+        """Saves newly compiled bytecode."""
         self._keep(bucket.key, bucket.bytecode_to_string())
 
 
 def installed() -> Compiled:
-    """What was compiled when the gate was installed; a run adds nothing to it."""
+    """Opens the cache that was compiled at installation; a run does not write to it."""
     return Compiled(_installed, lambda _place, _bytecode: None)
 
 

@@ -1,4 +1,4 @@
-"""Goldens of a report: each dimension over all of them, and each of them with what moved it."""
+"""Rows for goldens: a summary of each dimension, and each golden with what changed it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORST = ("degradation", "fail", "improvement", "pass")
 
 
 class DimensionOf(NamedTuple):
-    """One dimension over the goldens of a run; `delta` is the mean move of those that the baseline had."""
+    """One dimension over all goldens; `delta` is the mean change of those that the baseline scored too."""
 
     name: str
     score: float
@@ -41,7 +41,7 @@ class DimensionOf(NamedTuple):
 
 
 def goldens_of(document: ResultsDoc) -> list[Placed]:
-    """Every golden: degraded ones first, then those with critical issues, then by score."""
+    """Lists all goldens by status, degraded ones first, then by critical issues, then by score."""
     found = [
         Placed(suite, scenario)
         for suite in document["suites"]
@@ -52,7 +52,7 @@ def goldens_of(document: ResultsDoc) -> list[Placed]:
 
 
 def is_notable(placed: Placed) -> bool:
-    """Whether a golden does not simply pass as before."""
+    """Whether a golden fails or changed since the baseline."""
     golden = placed.scenario["golden"]
     return (
         placed.scenario["verdict"] != "PASS" or golden["regression_status"] in _TOLD or bool(golden["moves"])
@@ -60,13 +60,13 @@ def is_notable(placed: Placed) -> bool:
 
 
 def dimensions_of(goldens: Sequence[Placed]) -> list[DimensionOf]:
-    """Those that were judged anywhere, in their fixed order."""
+    """Summarizes each dimension that was scored in some golden, in the fixed order."""
     found = (_dimension(name, goldens) for name in DIMENSIONS)
     return [each for each in found if each is not None]
 
 
 def dimension_row(found: DimensionOf, *, many: bool) -> DimensionRow:
-    """A line of the table of dimensions."""
+    """Builds a row of the table of dimensions."""
     moved_by = ""
     if found.worst is not None:
         placed, move = found.worst
@@ -83,7 +83,7 @@ def dimension_row(found: DimensionOf, *, many: bool) -> DimensionRow:
 
 
 def golden_row(placed: Placed, *, many: bool) -> GoldenRow:
-    """A golden in a line: what lowered or moved it, and how grave its issues are."""
+    """Builds a row for a golden: what lowered or changed its score, and its gravest issues."""
     scenario = placed.scenario
     golden, change = scenario["golden"], scenario["change"]
     return GoldenRow(
@@ -102,7 +102,7 @@ def golden_row(placed: Placed, *, many: bool) -> GoldenRow:
 
 
 def told(scenario: ScenarioDoc) -> str:
-    """Dimensions that moved, the furthest first; where none did, those that are not whole."""
+    """Formats the dimensions that changed, largest change first; if none did, those below 1."""
     moves = sorted(scenario["golden"]["moves"], key=lambda move: -abs(move["delta"] or 1.0))
     parts = [move_words(move) for move in moves[:MOST_MOVES]]
     if not parts:
@@ -113,7 +113,7 @@ def told(scenario: ScenarioDoc) -> str:
 
 
 def move_words(move: MoveDoc) -> str:
-    """`tool success rate 0.25 (-0.50, turn 2)`."""
+    """Formats a change: `tool success rate 0.25 (-0.50, turn 2)`."""
     delta = wording.points(move["delta"]) if move["delta"] is not None else "newly judged"
     if move["now"] is None:
         return f"{dimension_words(move['dimension'])} not evaluable, was {wording.score(move['before'])}"
@@ -121,17 +121,17 @@ def move_words(move: MoveDoc) -> str:
 
 
 def turn_words(move: MoveDoc) -> str:
-    """`, turn 2` where a turn moved it."""
+    """Returns `, turn 2`, or an empty string if no single turn caused the change."""
     return "" if move["turn"] is None else f", turn {move['turn'] + 1}"
 
 
 def dimension_words(name: str) -> str:
-    """A dimension as people say it; a document's check lets none pass that is not ours."""
+    """Formats the name of a dimension; an unknown one is escaped, though documents are checked."""
     return name.replace("_", " ") if name in DIMENSIONS else cell(name, NAME)
 
 
 def bar(score: float) -> str:
-    """A score as a bar; full only where it is whole, empty only where it is nothing."""
+    """Draws a score as a bar; full only if it is exactly 1, empty only if it is exactly 0."""
     filled = round(score * BAR)
     if score < 1:
         filled = min(filled, BAR - 1)
@@ -141,7 +141,7 @@ def bar(score: float) -> str:
 
 
 def issue_counts(golden: GoldenDoc) -> str:
-    """`2 critical, 1 error`; infos are not counted."""
+    """Formats counts as `2 critical, 1 error`; infos are not counted."""
     counts = Counter(issue["severity"] for issue in golden["issues"])
     counts["critical"] = max(counts["critical"], golden["critical_issues"])
     words = {"error": "error", "warning": "warning"}
@@ -153,13 +153,13 @@ def issue_counts(golden: GoldenDoc) -> str:
 
 
 def _worst_issue(golden: GoldenDoc) -> str:
-    """The gravest issue, with its turn."""
+    """Formats the gravest issue with its turn, if there are issues."""
     grave = [issue for word in GRAVE for issue in golden["issues"] if issue["severity"] == word]
     return issue_words(grave[0]) if grave else ""
 
 
 def issue_words(issue: IssueDoc) -> str:
-    """An issue as finished Markdown."""
+    """Formats an issue as Markdown, escaped."""
     turn = "" if issue["turn"] is None else f"turn {issue['turn'] + 1}: "
     return f"{turn}{cell(issue['message'], NOTE)}"
 
@@ -188,7 +188,7 @@ def _moves(name: str, goldens: Sequence[Placed]) -> Iterator[tuple[Placed, MoveD
 
 
 def _was_judged(name: str, scenario: ScenarioDoc) -> bool:
-    """Whether the baseline knows a score of the dimension: it then moved from it, or did not move."""
+    """Whether the baseline has a score of the dimension: it then has no move, or one with `before`."""
     change = scenario["change"]
     if change is None or change["kind"] == "new" or scenario["golden"]["previous_score"] is None:
         return False

@@ -1,4 +1,4 @@
-"""The first line that people read: one verdict, never greener than the run."""
+"""The first line of a report: the verdict, never better than the run was."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _UNJUDGED = {
 
 
 class Heading(NamedTuple):
-    """A sign, the sentence, and what follows from it where nothing is blocked."""
+    """A sign and the sentence of the verdict."""
 
     sign: str
     text: str
@@ -48,7 +48,7 @@ class Heading(NamedTuple):
 
 
 def heading(document: ResultsDoc) -> Heading:
-    """The verdict in one line."""
+    """Builds the verdict in one line."""
     summary = document["summary"]
     verdict = document["verdict"]
     if verdict == "invalid" or summary is None:
@@ -61,7 +61,7 @@ def heading(document: ResultsDoc) -> Heading:
 
 
 def unblocked_failures(summary: SummaryDoc) -> list[str]:
-    """What failed in a run, in words that can follow each other: "2 scenarios hard-failed", "3 are ..."."""
+    """Describes what failed, as phrases that can be joined: "2 scenarios hard-failed", "3 are ..."."""
     hard = summary["hard_fails"] + summary["errors"] + summary["missing"]
     below = summary["failed"] + summary["partial"]
     found = [
@@ -75,7 +75,7 @@ def unblocked_failures(summary: SummaryDoc) -> list[str]:
 
 
 def _scenarios(found: list[tuple[int, str]]) -> list[str]:
-    """`3 scenarios hard-failed`, `1 broke`: the noun once."""
+    """Formats counts as `3 scenarios hard-failed`, `1 broke`: the noun occurs once."""
     return [
         f"{f'{number:,}' if index else counted(number, 'scenario')} {words}"
         for index, (number, words) in enumerate(found)
@@ -94,7 +94,7 @@ def _passed(document: ResultsDoc, summary: SummaryDoc) -> Heading:
 
 
 def weaker(document: ResultsDoc) -> list[str]:
-    """What the run owes to rules that are weaker than the baseline's, in words."""
+    """Describes what passes only because rules are weaker than the baseline's."""
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
     weakened = len(document.get("weakenings") or ())
     told = [f"{counted(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
@@ -142,12 +142,12 @@ def _failed(document: ResultsDoc) -> Heading:
 
 
 def _is_of_goldens(reason: ReasonDoc) -> bool:
-    """Whether it is a whole suite that hard-failed, by the critical issues of its goldens together."""
+    """Whether a whole suite hard-failed, by the total of critical issues of its goldens."""
     return reason["code"] in ("hard_fail", "new_hard_fail") and not reason.get("scenario")
 
 
 def _worst_codes(reasons: Sequence[ReasonDoc]) -> Iterable[str]:
-    """One word a scenario: what hard-failed also broke, and is counted once."""
+    """Lists one code per scenario, the worst: one that hard-failed also broke, but counts once."""
     worst: dict[tuple[str | None, ...], str] = {}
     for code in _BLOCKING:
         for reason in reasons:

@@ -1,4 +1,4 @@
-"""How much of a comparison chance alone could have made, in a sentence or two."""
+"""Describes how many changes of a comparison chance alone could cause, in one or two sentences."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
 
 MANY = 10
-"""Scenarios compared from which chance is told of: with fewer each change speaks for itself."""
+"""Fewest compared scenarios for these sentences; with fewer, each change can be read by itself."""
 LEAST = 0.05
 
 
 def noise(document: ResultsDoc) -> str:
-    """One line of our own words and figures; empty where there is nothing to tell."""
+    """Returns one line that holds no untrusted text; empty if there is nothing to report."""
     told = [sentence for sentence in (_expected(document), _single_trials(document)) if sentence]
     return " ".join(told)
 

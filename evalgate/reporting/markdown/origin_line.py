@@ -1,4 +1,4 @@
-"""Whose run a report is of, where another run publishes it."""
+"""The line that names the run a report was made by, if another run publishes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORT_SHA = 7
 
 
 def origin_line(run: TriggeringRun, run_url: str) -> str:
-    """One line of Markdown. What a fork's run reports is its author's word, and is called so."""
+    """Formats one line of Markdown; a fork's own results are marked as unverified."""
     where = f"Evaluated in [run {run.id}]({run_url}) at {span(run.head_sha[:SHORT_SHA])}"
     if run.is_ours:
         return f"{where}."

@@ -1,4 +1,4 @@
-"""Markdown of a results document: the comment of a pull request and the summary of a job."""
+"""Renders a results document as Markdown: the pull request comment and the job summary."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     View = Callable[[Layout], Report]
     Body = Callable[[Report], str]
     Limit = tuple[Callable[[str], int], int]
-    """How a text is measured, and how much it may be."""
+    """The function that measures a text, and the largest allowed result."""
 
 MARKER = "<!-- evalgate:sticky v1 key={key} -->"
 SUMMARY_BYTES = 1_000_000
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-")
 _TRIES = 12
-_BLANK_LINES = re.compile(r"\n{3,}")  # no line of a fence is blank: each has its gutter
+_BLANK_LINES = re.compile(r"\n{3,}")  # no line of a fenced block is blank: each has a gutter
 
 
 def render_comment(
@@ -43,11 +43,11 @@ def render_comment(
     origin: str = "",
     template: TemplateFile | None = None,
 ) -> str:
-    """The comment: our marker for `key` as first line, the verdict right after it, at most `max_chars` long.
+    """Renders the comment: the marker of `key`, then the verdict and the rest, at most `max_chars` long.
 
-    `report_url` is where the rest is told, `origin` a finished line on whose run this was, `template` a
-    project's own. Raises SettingError for a key that can't stand in a marker, TemplateFlaw for a template
-    that can't be used.
+    `report_url` is the page of the whole report, `origin` a Markdown line about the run that made it,
+    `template` the project's template. Raises SettingError for a key that is invalid in a marker,
+    TemplateFlaw for a template that can't be used.
     """
     if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
         raise SettingError(
@@ -64,7 +64,7 @@ def render_comment(
 def render_summary(
     document: ResultsDoc, *, max_bytes: int = SUMMARY_BYTES, report_url: str | None = None, origin: str = ""
 ) -> str:
-    """The job summary: the same report with more room, at most `max_bytes` of UTF-8."""
+    """Renders the job summary: the same report with more rows, at most `max_bytes` of UTF-8."""
     view = partial(build, document, report_url=report_url, origin=origin)
     return _fitting(view, SUMMARY, _ours("summary.md.j2"), (_bytes, max_bytes))
 
@@ -89,7 +89,7 @@ def _own(template: TemplateFile) -> UserTemplate:
 
 
 def _fitting(view: View, layout: Layout, body: Body, limit: Limit) -> str:
-    """The report; the verdict alone, where so little room was asked for that no report fits."""
+    """Renders the report; only its verdict if the limit is too small for any report."""
     text = _fit(view, layout, body, limit)
     if text is not None:
         return text
@@ -99,7 +99,7 @@ def _fitting(view: View, layout: Layout, body: Body, limit: Limit) -> str:
 
 
 def _fit(view: View, layout: Layout, body: Body, limit: Limit) -> str | None:
-    """Rendered with ever less room until it fits: rows are left out and counted, never cut."""
+    """Renders with less and less space until it fits: rows are omitted and counted, never cut."""
     measure, most = limit
     room = min(layout.room, most)
     for _ in range(_TRIES):
@@ -112,7 +112,7 @@ def _fit(view: View, layout: Layout, body: Body, limit: Limit) -> str | None:
 
 
 def _page(report: Report, body: str) -> str:
-    """The verdict, and whose run it judges, come first, whatever a template makes of the rest."""
+    """Puts verdict and origin before the body, so that no template can change or hide them."""
     origin = f"{report.origin}\n\n" if report.origin else ""
     return _BLANK_LINES.sub("\n\n", f"## {report.heading}\n\n{origin}{body}").strip("\n") + "\n"
 
@@ -122,7 +122,7 @@ def _bytes(text: str) -> int:
 
 
 def compiled_templates() -> dict[str, bytes]:
-    """The bytecode of each built-in template by its place in this package; see `compiled_templates`."""
+    """Compiles each built-in template; returns bytecode by path in this package, for TemplateCache."""
     from evalgate.reporting.markdown.compiled_templates import Compiled
 
     kept: dict[str, bytes] = {}
@@ -134,7 +134,7 @@ def compiled_templates() -> dict[str, bytes]:
 
 @cache
 def _environment() -> Environment:
-    """One for all templates, so that what one extends is compiled once."""
+    """Returns one environment for all templates, so that a base template is compiled once."""
     from evalgate.reporting.markdown.compiled_templates import installed
 
     return _made_environment(installed())
@@ -148,7 +148,7 @@ def _made_environment(compiled: Compiled) -> Environment:
         loader=PackageLoader("evalgate.reporting"),
         bytecode_cache=compiled,
         undefined=StrictUndefined,
-        autoescape=False,  # Markdown, not HTML: every text has passed its door in the view
+        autoescape=False,  # Markdown, not HTML: every text of the view is escaped already
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

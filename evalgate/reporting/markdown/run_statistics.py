@@ -1,4 +1,4 @@
-"""The figures of a whole run, each with its move since the baseline where the two can be compared."""
+"""The figures of a whole run, each with its change since the baseline if the two are comparable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def figures(document: ResultsDoc) -> tuple[Figure, ...]:
-    """Score, pass rate, cost, latency, tokens and checks; none where there was nothing to evaluate."""
+    """Builds score, pass rate, cost, latency, tokens and checks; empty if nothing was evaluated."""
     now = document["summary"]
     if now is None or not now["scenarios"]:
         return ()
@@ -43,7 +43,7 @@ def figures(document: ResultsDoc) -> tuple[Figure, ...]:
 
 
 def _pass_rate(document: ResultsDoc, before: SummaryDoc | None, now: SummaryDoc) -> Figure:
-    """With its interval, and that of its move, where there are scenarios enough for them to say something."""
+    """Builds the pass rate; intervals of it and its change only with enough scenarios to be meaningful."""
     found = document.get("figures")
     if not found or found["scenarios"] < MANY:
         return Figure("Pass rate", wording.percent(now["pass_rate"]), _was(before, now))
@@ -59,7 +59,7 @@ def _tries(document: ResultsDoc) -> list[Figure]:
 
 
 def _comparable(document: ResultsDoc, now: SummaryDoc) -> SummaryDoc | None:
-    """The baseline's summary; sums over other scenarios say nothing about these."""
+    """Finds the baseline's summary; None if it covers other scenarios, as sums then don't compare."""
     baseline = document["baseline"]
     before = baseline["summary"] if baseline else None
     same = before is not None and before["scenarios"] == now["scenarios"] and not now["new"] + now["removed"]

@@ -1,4 +1,4 @@
-"""From scenarios of a document to rows of a report; every text of strangers passes its door here."""
+"""Builds rows of a report from scenarios of a document, and escapes all untrusted text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
 MAX_CHECKS = 3
-_SAID = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose figures stand in the reason
+_SAID = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose values the reason repeats
 NAME, REASON, NOTE, EVIDENCE = 120, 300, 160, 1_500
 
 VERDICT_WORDS = {
@@ -47,12 +47,12 @@ _FLAG_WORDS = {
 
 
 def verdict_words(verdict: str) -> str:
-    """A verdict as people say it; a word we don't know stays in code."""
+    """Formats a verdict with its sign; an unknown one is escaped as code."""
     return VERDICT_WORDS.get(verdict) or cell(verdict, NAME)
 
 
 def scenario_row(item: Placed | RemovedDoc, *, many: bool) -> ScenarioRow:
-    """A scenario, or one that only the baseline has, in a line; `many` suites: with the suite's name."""
+    """Builds the row of a scenario, current or removed; `many` suites add the suite's name."""
     if not isinstance(item, Placed):
         return _removed_row(item, many=many)
     scenario, change = item.scenario, item.scenario["change"]
@@ -67,7 +67,7 @@ def scenario_row(item: Placed | RemovedDoc, *, many: bool) -> ScenarioRow:
 
 
 def failure(item: Placed, *, many: bool) -> Failure:
-    """A scenario at length: its worst checks, each with the reason of its first failure."""
+    """Builds the details of a scenario: its worst checks, each with the reason of its first failure."""
     scenario = item.scenario
     checks = failed_checks(scenario)
     shown = checks[:MAX_CHECKS]
@@ -85,7 +85,7 @@ def failure(item: Placed, *, many: bool) -> Failure:
 
 
 def place(location: Any) -> str:
-    """`file:line`, or nothing."""
+    """Formats a location as `file:line`; None gives an empty text."""
     if not location:
         return ""
     line = location["line"]
@@ -105,7 +105,7 @@ def _removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
 
 
 def scenario_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
-    """A scenario in a cell; `many` suites: with the suite's name."""
+    """Formats a scenario's name for a table cell; `many` suites add the suite's name."""
     variant = f" {cell(scenario['variant'], NAME)}" if scenario["variant"] else ""
     name = f"{cell(scenario['id'], NAME)}{variant}"
     return f"{cell(suite, NAME)} {name}" if many else name
@@ -120,7 +120,7 @@ def _change_words(change: ChangeDoc | None) -> str:
 
 
 def _share_passed(scenario: ScenarioDoc) -> str:
-    """` 3/4` beside the verdict: which of several trials passed, as the table of a terminal has it."""
+    """Formats how many of several trials passed, as ` 3/4` after the verdict; empty for one trial."""
     passed = passed_in(scenario)
     return f"\u00a0{passed}/{scenario['n']}" if scenario["n"] > 1 else ""
 
@@ -166,7 +166,7 @@ def _check_row(check: FailedCheck) -> CheckRow:
 
 
 def _evidence(checks: list[FailedCheck]) -> str:
-    """What was recorded beside the reasons, where these do not say it already."""
+    """Formats the evidence of checks, except what their reasons repeat already."""
     recorded = {
         check.first["name"]: check.first["evidence"]
         for check in checks

@@ -1,4 +1,4 @@
-"""Room in a comment, shared out by severity: each group has its share, the rest goes to the worst first."""
+"""Divides the space of a comment: each group has a share, unused space goes to the most severe."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 FRAME = 60
-"""Characters that a template puts around a row, at most."""
+"""Most characters that a template puts around a row."""
 
 
 @dataclass(slots=True)
 class Group(Generic[S, T]):
-    """Candidates in order of importance and how to tell one; `share` of the room is kept for them."""
+    """Candidates by importance, and how to render one; `share` is their fraction of the space."""
 
     candidates: Sequence[S]
     tell: Callable[[S], T]
@@ -29,7 +29,7 @@ class Group(Generic[S, T]):
     _pending: T | None = None
 
     def fill(self, room: float) -> float:
-        """Tells candidates until the room is used or none is left; returns the room that remains."""
+        """Renders candidates until the space is used or none is left; returns the remaining space."""
         while len(self.told) < min(self.most, len(self.candidates)):
             row = self._pending if self._pending is not None else self.tell(self.candidates[len(self.told)])
             cost = weight(row) + FRAME
@@ -42,12 +42,12 @@ class Group(Generic[S, T]):
         return room
 
     def rows(self) -> Rows[T]:
-        """What was told, and how many there were."""
+        """Returns the rendered rows and the number of all candidates."""
         return Rows(tuple(self.told), len(self.candidates))
 
 
 def share_out(groups: Sequence[Group[Any, Any]], room: int) -> None:
-    """Fills the groups, most severe first."""
+    """Fills each group up to its share, then all with the unused space, most severe first."""
     left = float(room)
     for group in groups:
         share = room * group.share
@@ -57,7 +57,7 @@ def share_out(groups: Sequence[Group[Any, Any]], room: int) -> None:
 
 
 def weight(value: Any) -> int:
-    """Characters of text in a row."""
+    """Counts the characters of text in a row."""
     if isinstance(value, str):
         return len(value)
     if is_dataclass(value):

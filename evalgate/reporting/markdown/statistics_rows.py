@@ -1,4 +1,4 @@
-"""Figures of suites and of the run as rows of a report, and the checks that cost most."""
+"""Rows for the statistics of suites and of the run, and for the costliest checks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NAME = 120
 
 
 class Sums(NamedTuple):
-    """The figures of a suite; of the whole run, where it has several, the name is None."""
+    """The statistics of a suite, or of the whole run with None as name."""
 
     name: str | None
     figures: FiguresDoc
 
 
 def sums_in(document: ResultsDoc) -> list[Sums]:
-    """Those of the run first, where it has several suites; none in a document of an earlier version."""
+    """Lists statistics, of the run first if it has several suites; earlier documents have none."""
     found = [
         Sums(suite["suite"], figures)
         for suite in document["suites"]
@@ -34,7 +34,7 @@ def sums_in(document: ResultsDoc) -> list[Sums]:
 
 
 def sum_row(found: Sums) -> SumRow:
-    """One suite in a line of a table."""
+    """Builds the row of a suite, or of the whole run."""
     figures, delta = found.figures, found.figures["delta"]
     return SumRow(
         name="All suites" if found.name is None else cell(found.name, NAME),
@@ -54,13 +54,13 @@ def sum_row(found: Sums) -> SumRow:
 
 
 def lost_checks_in(document: ResultsDoc) -> list[LostCheckDoc]:
-    """The checks that cost the run most."""
+    """Lists the checks that lost the run the most weight."""
     figures = document.get("figures")
     return figures["lost_checks"] if figures else []
 
 
 def lost_check_row(check: LostCheckDoc, *, many: bool) -> CostlyAssertionRow:
-    """One check in a line of a table; `many` suites: with its suite's name."""
+    """Builds the row of a check; `many` suites add the suite's name."""
     name = cell(check["name"], NAME)
     return CostlyAssertionRow(
         name=f"{cell(check['suite'], NAME)} {name}" if many else name,

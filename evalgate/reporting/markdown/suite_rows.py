@@ -1,4 +1,4 @@
-"""The suite table: how each suite stands, and how that moved since the baseline."""
+"""Rows of the suite table: each suite's results, and their change since the baseline."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _KINDS = {
 
 
 class _Before(NamedTuple):
-    """A suite as it stood in the baseline; the score is None where a part of it is unknown."""
+    """Results of a suite in the baseline; a score with an unknown part becomes None."""
 
     passed: int
     score: float | None
 
 
 def suite_row(suite: SuiteDoc, document: ResultsDoc) -> SuiteRow:
-    """One line; deltas against the same suite of the baseline, its removed scenarios included."""
+    """Builds a row, with deltas to the baseline's suite including its removed scenarios."""
     scenarios = suite["scenarios"]
     removed = [gone for gone in document["removed"] if gone["suite"] == suite["suite"]]
     passed = sum(scenario["verdict"] == "PASS" for scenario in scenarios)
@@ -51,7 +51,7 @@ def suite_row(suite: SuiteDoc, document: ResultsDoc) -> SuiteRow:
 
 
 def _verdict(suite: SuiteDoc, passed: int) -> str:
-    """`pass` is said in full only where every scenario passed: what does not gate is not green."""
+    """Formats the verdict; `pass` only if every scenario passed, else `not blocking`."""
     if suite["verdict"] == "pass" and passed < len(suite["scenarios"]):
         return "\U0001f7e1 not blocking"
     return _VERDICTS.get(suite["verdict"]) or cell(suite["verdict"])

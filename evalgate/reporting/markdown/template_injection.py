@@ -1,7 +1,7 @@
-"""Where words of a project's own template meet recorded text: no joint may open the code around it.
+"""Keeps recorded text safe in a project's template: the text around it must not end its code span.
 
-Recorded text is safe as code and nowhere else. A backtick, a backslash or an address right before it, HTML
-around it, or a quote that it leaves would make it something else; here each such joint is widened or refused.
+Recorded text is safe only as code. A backtick, backslash or URL right before it, HTML around it, or a quote
+that it leaves would make it something else; here such text is moved apart or the template is refused.
 """
 
 from __future__ import annotations
@@ -11,57 +11,57 @@ from typing import Any
 
 from evalgate.errors import Location, Problem, TemplateFlaw
 
-START, END = "\ufdd0", "\ufdd1"  # around recorded text; no character that anybody writes
+START, END = "\ufdd0", "\ufdd1"  # marks around recorded text: noncharacters, which no text may hold
 APART = "\n\n"
 LONGEST_TOKEN = 200
 LONGEST_LINK = 5_000
 _UNSAFE = re.compile(r"[/@\\`]|www\.|[^*_(\[>|]$")
-_LINK = re.compile(r"\]\([^)]*$")  # an address or its title that is still open
+_LINK = re.compile(r"\]\([^)]*$")  # the URL or title of a link that is still open
 _HTML = re.compile(r"[\s>*+\-\d.)]*(?:</?(?:details|summary)>|</?[a-z]+>\s*$)")
-_TOKEN = re.compile(r"[^ \t\n]+$")  # other blanks end no address
+_TOKEN = re.compile(r"[^ \t\n]+$")  # other whitespace does not end a URL
 _MARKS = {ord(START): None, ord(END): None}
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
 class TemplateRefused(Exception):
-    """What a template asks for can't be given; the text says why."""
+    """A template uses a value in a forbidden way; the text explains it."""
 
 
 class Marked(str):
-    """Text whose recorded parts are marked already."""
+    """Text whose recorded parts are already marked."""
 
     __slots__ = ()
 
 
 def value(given: Any) -> str:
-    """Something to be printed, marked where it holds recorded text; raises Refused for lists and records."""
+    """Marks recorded text in a printed value; raises TemplateRefused for lists and records."""
     if isinstance(given, Marked):
         return given
-    text = str(given).translate(_MARKS)  # first of all: of what is not there Jinja itself says so
+    text = str(given).translate(_MARKS)  # first, as Jinja raises its own error for an undefined value
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise TemplateRefused("only text and numbers can be printed: name a field")
     if "`" not in text:
-        return text  # our own words and figures
+        return text  # EvalGate's own words and numbers
     return f"{APART}{START}{text}{END}{APART}" if "\n" in text else f"{START}{text}{END}"
 
 
 def in_table(given: Any) -> str:
-    """The same where the template draws tables: no text ends a cell."""
+    """Marks a value in a template that draws tables; pipes are escaped so that no text ends a cell."""
     return _PIPE.sub(r"\\|", value(given))
 
 
 def joined(rows: tuple[Any, ...], between: str) -> Marked:
-    """All of a list with a fixed text between."""
+    """Marks and joins the values of a list with a fixed separator."""
     return Marked(between.join(map(value, rows)))
 
 
 def apart(given: Any) -> str:
-    """A part of ours stands by itself, whatever is around it."""
+    """Puts blank lines around a built-in part, so that the text around it can't affect it."""
     return f"{APART}{given}{APART}"
 
 
 def close_joints(text: str, path: str) -> str:
-    """The finished text, its marks gone. Raises TemplateFlaw where recorded text stands inside HTML."""
+    """Separates recorded text and removes the marks. Raises TemplateFlaw for recorded text inside HTML."""
     if _is_inside_html(text):
         message = "recorded text stands in a block of HTML, where it would not be code"
         raise TemplateFlaw(Problem(message, Location(path), "leave an empty line after the tag"))
@@ -77,7 +77,7 @@ def close_joints(text: str, path: str) -> str:
 
 
 def _opens(before: str) -> bool:
-    """Whether what stands right before recorded text could take its backtick for something else."""
+    """Whether the text right before recorded text could change the meaning of its backtick."""
     token = _TOKEN.search(before[-LONGEST_TOKEN:])
     return token is not None and (len(token[0]) == LONGEST_TOKEN or _UNSAFE.search(token[0]) is not None)
 

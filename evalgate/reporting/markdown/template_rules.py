@@ -1,7 +1,7 @@
-"""What a template of a project's own may say: blocks of ours, fields of the view, and plain Markdown.
+"""Checks a project's template: only built-in blocks, fields of the view, and plain Markdown are allowed.
 
-Jinja's sandbox keeps a template from reaching Python, but not from running for hours, nor from taking text of
-strangers out of the code that makes it harmless. So only these few parts of the language are let in.
+Jinja's sandbox keeps a template from reaching Python, but not from running for hours or taking untrusted
+text out of the code that makes it harmless. So only a small part of the language is allowed.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 class TemplateRules:
-    """Checks one template, whose path stands in every message."""
+    """Checks one template; every error names its path."""
 
     def __init__(self, path: str, blocks: Collection[str]) -> None:
         self._path = path
         self._blocks = blocks
 
     def check(self, template: nodes.Template) -> None:
-        """Raises TemplateFlaw for the first part that is not let in."""
+        """Raises TemplateFlaw for the first part that is not allowed."""
         first, *rest = [node for node in template.body if not _is_blank(node)] or [template]
         if not (isinstance(first, nodes.Extends) and _text_of(first.template) == BASE):
             raise self._flaw(first, f'a template begins with {{% extends "{BASE}" %}}')
@@ -112,7 +112,7 @@ class TemplateRules:
         self._words(node, node.data)
 
     def _words(self, node: nodes.Node, text: str) -> None:
-        """Text of the template's own may be any Markdown that leaves the code around it whole."""
+        """Checks the template's own text: any Markdown that can't affect the code around it."""
         if "<" in _TAG.sub("", text):
             names = ", ".join(f"<{tag}>" for tag in TAGS)
             raise self._flaw(node, "HTML other than whole tags without attributes", f"there are {names}")
@@ -122,7 +122,7 @@ class TemplateRules:
             raise self._flaw(node, "a dollar sign, which begins a formula")
 
     def _tags(self, body: Sequence[nodes.Node]) -> None:
-        """What opens in a part of a template closes there, whatever is true at the time."""
+        """Checks that tags close in the part that opens them, whichever branches are taken."""
         texts = [_text_of(part) for node in body if isinstance(node, nodes.Output) for part in node.nodes]
         if body:
             self._balanced(body[0], "".join(text for text in texts if text is not None))
@@ -148,7 +148,7 @@ class TemplateRules:
 
 
 def _children(node: nodes.Node) -> Iterator[nodes.Node]:
-    """What lies in a node; of a call that an output makes, what it hands over."""
+    """Yields child nodes; for a call in an output, only its arguments."""
     for child in node.iter_child_nodes():
         if isinstance(node, nodes.Output) and isinstance(child, nodes.Call):
             yield from child.args

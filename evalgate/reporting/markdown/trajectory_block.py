@@ -1,4 +1,4 @@
-"""How the agent acted before and now, small enough for a comment."""
+"""The trajectory diff of a scenario, small enough for a comment."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 MOST_CALLS = 1_000
 MOST_LINES = 14
 AROUND = 1
-"""Kept calls shown on either side of what changed."""
+"""Unchanged calls shown on either side of a change."""
 NEAR = 40
-"""Characters of a final answer shown on either side of what changed."""
+"""Characters of a final answer shown on either side of a change."""
 ANSWER = 300
 _SIGNS = {"kept": "", "gone": "-", "come": "+"}
 
 
 def behaviour(change: ChangeDoc | None) -> str:
-    """How what the agent did differs from the baseline: fences and sentences, finished Markdown."""
+    """Formats how the agent's trajectory differs from the baseline, as escaped Markdown; may be empty."""
     found = change.get("behaviour") if change else None
     if found is not None:
         return "\n\n".join(part for part in (_calls(found), _answer(found), _ending(found)) if part)
@@ -36,7 +36,7 @@ def behaviour(change: ChangeDoc | None) -> str:
 
 
 def _calls(found: BehaviourDoc) -> str:
-    """Calls with what changed in their arguments."""
+    """Formats the calls, with the changes of their arguments."""
     steps = found["steps"]
     if not steps:
         return ""
@@ -49,7 +49,7 @@ def _calls(found: BehaviourDoc) -> str:
 
 
 def _names(calls: CallsDoc) -> str:
-    """Calls by their names alone, where the recordings are not at hand."""
+    """Formats the calls by name only, if the traces are not available."""
     before, now = calls["before"][:MOST_CALLS], calls["now"][:MOST_CALLS]
     if not before + now:
         return ""
@@ -60,7 +60,7 @@ def _names(calls: CallsDoc) -> str:
 
 
 def _block(groups: Sequence[Sequence[DiffLine]], where: str = "") -> str:
-    """The groups as one fence; long stretches of what stayed are counted."""
+    """Formats the groups as one fenced block; long runs of unchanged calls are counted."""
     lines: list[DiffLine] = []
     for index, group in enumerate(groups):
         is_kept = not any(line.sign for line in group)
@@ -92,7 +92,7 @@ def _answer(found: BehaviourDoc) -> str:
 
 
 def _ending(found: BehaviourDoc) -> str:
-    """How the recordings ended, where that differs."""
+    """Formats how the traces ended, if that differs."""
     error = found.get("error")
     if error and error["now"]:
         return f"The recording ends in an error: {span(error['now'])}"

@@ -1,6 +1,6 @@
-"""The last runs as charts of Mermaid, which GitHub draws, and as rows of a table for whoever can't see them.
+"""The last runs as Mermaid charts, which GitHub draws, and as table rows for readers who can't see charts.
 
-Whatever stands in a chart is a number or a word of ours: nothing a stranger wrote gets near its syntax.
+A chart holds only numbers and fixed words: no untrusted text gets into its syntax.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ LOOK = (
     '%%{init: {"xyChart": {"height": 240}, "themeVariables": {"xyChart": '
     '{"plotColorPalette": "#4493f8, #bf3989"}}}}%%'
 )
-"""Less tall than usual, in colours that are seen on light and on dark ground."""
+"""Less tall than the default, in colours visible on light and dark backgrounds."""
 LEAST = 2
-"""Runs that make a trend."""
+"""Fewest runs for a trend."""
 MOST = 30
 SHORT_SHA = 7
 DAY = 10
@@ -35,7 +35,7 @@ _LEAST_SHOWN = 1e-9
 
 
 def trend(document: ResultsDoc) -> Trend | None:
-    """Score, pass rate and cost over the last runs; None where there is no history to tell."""
+    """Builds score, pass rate and cost over the last runs; None if there is no history."""
     history = document.get("history")
     runs = history["runs"][-MOST:] if history else []
     if history is None or len(runs) < LEAST:
@@ -48,7 +48,7 @@ def trend(document: ResultsDoc) -> Trend | None:
 
 
 def _quality(runs: Sequence[PastRunDoc]) -> str:
-    """Shares of passing scenarios as bars, scores as a line. A run without one of them is left out."""
+    """Draws pass rates as bars and scores as a line; a run that lacks one of them is omitted."""
     known = [(number, run) for number, run in enumerate(runs, 1) if _has_shares(run)]
     return _chart(
         "Pass rate (bars) and score (line)",
@@ -92,7 +92,7 @@ def _chart(
 
 
 def _number(value: float) -> str:
-    """A figure as Mermaid reads it: no exponent, no sign that is not needed."""
+    """Formats a number for Mermaid: no exponent, no trailing zeros."""
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
 

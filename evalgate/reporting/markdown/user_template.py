@@ -1,4 +1,4 @@
-"""A comment in a project's own words: its template fills blocks of ours, within bounds of time and size."""
+"""Renders a project's template, which overrides built-in blocks, within limits of work and size."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.view import Report
 
 MOST_WORK = 200_000
-"""Parts of the template that the loops of one rendering go through, each time counted."""
+"""Most template nodes that the loops of one rendering may visit, counted at each step."""
 OF_A_CALL = 50
-"""What one of our own parts counts for."""
+"""Work that a call of a built-in macro counts as."""
 MOST_CHARS = 400_000
-"""Characters that one rendering may write before it is known whether they fit."""
-_VALUE, _APART, _STEPS = "_value", "_apart", "_steps"  # no filters of a template: the rules know none of them
+"""Most characters that one rendering may write, before the check of the real limit."""
+_VALUE, _APART, _STEPS = "_value", "_apart", "_steps"  # internal filters: the rules refuse them in templates
 _CODE = "<a template of the project>"
 _BORDERS = ("|", ":-", "-:")
 _RAISED = (
@@ -45,12 +45,12 @@ _RAISED = (
     TypeError,
     ValueError,
 )
-"""What a template raises that asks for too much; NameError is `1e400`, written as a name by Jinja."""
+"""Errors of a template that asks too much; NameError is for `1e400`, which Jinja writes as a name."""
 _TOO_DEEP = "its parts lie too deep in one another"
 
 
 class UserTemplate:
-    """A checked template. `base` is the environment of our own templates, which it extends."""
+    """A checked template. `base` is the environment of the built-in templates, which it extends."""
 
     def __init__(self, file: TemplateFile, base: Environment) -> None:
         self._path = file.path
@@ -69,7 +69,7 @@ class UserTemplate:
         self._template = self._compiled(file.text, environment)
 
     def render(self, report: Report) -> str:
-        """The body of a report; raises TemplateFlaw where it can't be written."""
+        """Renders the body of a report; raises TemplateFlaw if that fails."""
         self._work = written = 0
         texts = []
         try:
@@ -95,7 +95,7 @@ class UserTemplate:
             raise self._flaw("this is no Jinja", error.lineno) from None
         except (TemplateError, SyntaxError, RecursionError, MemoryError):
             raise self._flaw(_TOO_DEEP) from None
-        except (ValueError, ArithmeticError):  # a number of more digits than Python reads
+        except (ValueError, ArithmeticError):  # a number with more digits than Python parses
             raise self._flaw("it holds what no template can mean") from None
         return environment.template_class.from_code(environment, code, {})
 
@@ -111,7 +111,7 @@ class UserTemplate:
 
 
 def _bind(tree: nodes.Template) -> None:
-    """Lets every loop be counted and every printed value pass the joints."""
+    """Adds filters to the tree that count every loop step and mark every printed value."""
     for loop in tree.find_all(nodes.For):
         work = sum(OF_A_CALL if isinstance(node, nodes.Call) else 1 for node in loop.find_all(nodes.Node))
         loop.iter = _through(_STEPS, loop.iter, nodes.Const(work))
@@ -125,7 +125,7 @@ def _bind(tree: nodes.Template) -> None:
 
 
 def _blank_line() -> nodes.Output:
-    """Between blocks: what one leaves open does not reach into the next."""
+    """Separates blocks, so that an unclosed construct can't reach into the next block."""
     return nodes.Output([nodes.TemplateData(APART)])
 
 
@@ -150,7 +150,7 @@ def _thousands(given: Any) -> str:
 
 
 def _line_of(error: BaseException) -> int | None:
-    """The line of the template where it happened: Jinja puts it into the traceback."""
+    """Finds the template line of an error in its traceback, where Jinja puts it."""
     line, step = None, error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == _CODE:

@@ -1,4 +1,4 @@
-"""The variants of each suite side by side, for every kind of report."""
+"""The variants of each suite side by side, for all reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PlacedVariant(NamedTuple):
 
 
 def variants_in(document: ResultsDoc) -> list[PlacedVariant]:
-    """Every variant of every suite that has any."""
+    """Lists every variant of every suite."""
     return [
         PlacedVariant(suite["suite"], variant)
         for suite in document["suites"]
@@ -30,7 +30,7 @@ def variants_in(document: ResultsDoc) -> list[PlacedVariant]:
 
 
 def figures_of(variant: VariantDoc) -> tuple[str, ...]:
-    """Scenarios passed, correct tool, correct count, tokens in, out and total, cost, latency."""
+    """Formats passed scenarios, correct tool and count, input, output and total tokens, cost, latency."""
     return (
         f"{variant['passed']:,} of {variant['scenarios']:,}",
         _share(variant["correct_tool"]),
@@ -44,7 +44,7 @@ def figures_of(variant: VariantDoc) -> tuple[str, ...]:
 
 
 def variant_row(placed: PlacedVariant) -> VariantRow:
-    """A row of the table, every text of strangers escaped."""
+    """Builds a row of the table, with untrusted text escaped."""
     return VariantRow(cell(placed.suite), cell(placed.variant["name"]), *figures_of(placed.variant))
 
 

@@ -1,6 +1,6 @@
-"""What templates may see: a public promise. Every text is finished Markdown; fields are added, not renamed.
+"""The view that templates see: a public promise. Fields are added, never renamed.
 
-Text of strangers has passed its door before it gets here, so no template can forget to escape it.
+Every text is finished Markdown: untrusted text is escaped before it gets here, so no template has to do it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows(Generic[T]):
-    """As many of a list as there was room for, worst first; `total` counts all of them."""
+    """The rows of a list that fit, most important first; `total` counts all of them."""
 
     shown: tuple[T, ...]
     total: int
@@ -27,7 +27,7 @@ class Rows(Generic[T]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Alert:
-    """One sentence; `kind` is a word of GitHub's alerts: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
+    """One sentence; `kind` is a GitHub alert type: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
 
     kind: str
     text: str
@@ -35,7 +35,7 @@ class Alert:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SuiteRow:
-    """A line of the suite table. Deltas are empty where nothing moved or nothing is known."""
+    """A row of the suite table. Deltas are empty if unchanged or unknown."""
 
     name: str
     verdict: str
@@ -48,7 +48,7 @@ class SuiteRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckRow:
-    """A check that did not pass: in how many of the trials, and why in the first of them."""
+    """A check that did not pass: in how many trials, and why in the first of those."""
 
     name: str
     is_required: bool
@@ -59,9 +59,9 @@ class CheckRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Failure:
-    """A scenario told at length. `facts` are short remarks; `evidence` is a fenced block or empty.
+    """A scenario in detail. `facts` are short remarks; `evidence` is a fenced block or empty.
 
-    `behaviour` tells how its tool calls differ from the baseline's: lines with a fenced block, or empty.
+    `behaviour` shows how its trajectory differs from the baseline's: lines and fenced blocks, or empty.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Failure:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScenarioRow:
-    """A scenario in one line of a table."""
+    """A scenario as a table row."""
 
     name: str
     verdict: str
@@ -88,7 +88,7 @@ class ScenarioRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figure:
-    """A figure of the run; `delta` is its move since the baseline or empty."""
+    """A figure of the run; `delta` is its change since the baseline or empty."""
 
     name: str
     value: str
@@ -97,7 +97,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VariantRow:
-    """A variant of a suite, to be read beside the suite's others; means over its trials."""
+    """A variant of a suite, for comparison with the suite's others; values are means over its trials."""
 
     suite: str
     name: str
@@ -113,13 +113,13 @@ class VariantRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SumRow:
-    """A suite, or the whole run, in figures with their intervals; deltas are empty where nothing is known."""
+    """Statistics of a suite or the whole run, with intervals; deltas are empty if unknown."""
 
     name: str
     trials: str
     pass_rate: str
     pass_rate_delta: str
-    tries: str  # pass@k and pass^k; empty where there was one trial each
+    tries: str  # pass@k and pass^k; empty with one trial each
     score: str
     score_delta: str
     cost: str
@@ -132,7 +132,7 @@ class SumRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CostlyAssertionRow:
-    """A check that did not pass everywhere, and the weight that its failures lost."""
+    """A check that failed in some trial, and the weight that its failures lost."""
 
     name: str
     is_required: bool
@@ -143,9 +143,9 @@ class CostlyAssertionRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DimensionRow:
-    """A dimension over all goldens in which it could be judged; `goldens` says in how many.
+    """A dimension over all goldens in which it could be judged; `goldens` is their number.
 
-    `level` is a word, `bar` the score drawn; `moved_by` is the golden and the turn that moved it most.
+    `level` is a word, `bar` the score as a bar; `moved_by` is the golden and turn that changed it most.
     """
 
     name: str
@@ -159,7 +159,7 @@ class DimensionRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GoldenRow:
-    """A golden in a line. `told` names the dimensions that moved, or else those that are not whole."""
+    """A golden as a table row. `told` names the dimensions that changed, else those below 1."""
 
     name: str
     title: str
@@ -168,7 +168,7 @@ class GoldenRow:
     score_delta: str
     level: str
     bar: str
-    status: str  # degradation or improvement; empty where it is neither
+    status: str  # degradation or improvement, else empty
     told: str
     issues: str
     worst_issue: str
@@ -176,7 +176,7 @@ class GoldenRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PastRunRow:
-    """An earlier run, or this one, in a line; `number` is its place in the charts."""
+    """A past run, or this one, as a table row; `number` is its position in the charts."""
 
     number: str
     day: str
@@ -189,7 +189,7 @@ class PastRunRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trend:
-    """The last runs: `charts` are finished blocks that GitHub draws, `runs` the same, newest first."""
+    """The last runs: `charts` are code blocks that GitHub draws, `runs` the same as rows, newest first."""
 
     title: str
     charts: tuple[str, ...]
@@ -201,36 +201,36 @@ class Report:
     """The whole report."""
 
     heading: str  # the first line of any report, above its template
-    origin: str  # whose run this was, where another run reports for it; else empty
+    origin: str  # the run that made it, if another run publishes it; else empty
     alert: Alert | None
     baseline: str
-    noise: str  # how much of the changes chance alone could have made; empty where that is not known
+    noise: str  # how many changes chance alone could cause; empty if unknown
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]
     figures: tuple[Figure, ...]
-    sums: Rows[SumRow]  # of each suite; of the run first, where it has several
+    sums: Rows[SumRow]  # of each suite; first of the run, if it has several
     lost_checks: Rows[CostlyAssertionRow]  # costliest first
     variants: Rows[VariantRow]  # in the order of the suites
-    failures: Rows[Failure]  # hard fails, what broke and what gates: told at length
-    more_failures: Rows[ScenarioRow]  # the same, for which there was no such room
+    failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail
+    more_failures: Rows[ScenarioRow]  # the others, which did not fit in detail
     regressed: Rows[ScenarioRow]
     below: Rows[ScenarioRow]  # below threshold or not evaluable, and none of the above
-    quarantined: Rows[ScenarioRow]  # decide nothing
-    quarantines: Rows[str]  # why that is so, and for how long; those that expired first
-    newly_flaky: Rows[str]  # that were not flaky in as many runs before
-    flaky: Rows[str]  # that were so before, too
-    trend: Trend | None  # where a store remembers earlier runs
+    quarantined: Rows[ScenarioRow]  # never block
+    quarantines: Rows[str]  # their reasons and end dates; expired ones first
+    newly_flaky: Rows[str]  # not flaky in the same number of runs before
+    flaky: Rows[str]  # flaky before, too
+    trend: Trend | None  # None without a store that has past runs
     dimensions: Rows[DimensionRow]  # of goldens, in their fixed order
-    goldens: Rows[GoldenRow]  # that fail or moved, in a summary all of them; degraded ones first
+    goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
     passing: Rows[ScenarioRow]
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
-    approvals: Rows[str]  # of failures that a person let pass, in force or not
-    weakenings: Rows[str]  # what the gate demands less than the baseline's
+    approvals: Rows[str]  # accepted failures, in force or not
+    weakenings: Rows[str]  # demands of the baseline's gate that this one weakens
     warnings: Rows[str]
     unclaimed: Rows[str]
     skipped: int
-    accept: str  # what to do where the changes are meant; empty where there are none
+    accept: str  # how to accept the changes; may be empty
     command: str
-    report_url: str  # empty where there is none
+    report_url: str  # may be empty
     version: str

@@ -1,4 +1,4 @@
-"""`results.json`: written, and read back as untrusted data.
+"""Builds and writes `results.json`, and reads it back as untrusted data.
 
-Entry points: `results_json.results_document`, `results_json.load`, `results_shape.check`.
+Entry points in results_json: `build_results_document`, `dump_results`, `load_results`.
 """

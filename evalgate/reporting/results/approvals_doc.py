@@ -1,4 +1,4 @@
-"""The approvals of `results.json`."""
+"""Builds the approvals of `results.json`; their field shapes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LIMIT: Shape = needed(NUMBER, "score")
 
 
 def approval_doc(ruling: Ruling) -> ApprovalDoc:
-    """One approval and what becomes of it."""
+    """Builds the record of one approval, with its status."""
     approval, place = ruling.approval, ruling.approval.location
     document: ApprovalDoc = {
         "suite": bounded_name(approval.suite),

@@ -1,4 +1,4 @@
-"""Values on their way into a document: without secrets, of bounded size, and JSON in any reader's eyes."""
+"""Cleans values for a document: redacted, of bounded size, and valid JSON for any reader."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAX_DEPTH = 8
 MAX_ITEMS = 50
 _EVIDENCE_TEXT = 500
 MOST_NAMES = 1_000
-"""Names of calls that are remembered."""
+"""Most names of calls that are cached."""
 LONGEST_KNOWN = 2_000
-"""Characters of a text that is remembered, as it may stand in many trials."""
+"""Longest text that is cached, in characters; shorter ones often occur in many trials."""
 _LARGEST = 2**63 - 1
 
 
 def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
-    """The text without secrets and lone surrogates, of at most `limit` characters and a count of the rest."""
+    """Redacts text, replaces surrogates, and cuts it to `limit` characters and a count of the rest."""
     return _bounded_text(text, limit) if text[LONGEST_KNOWN:] else _known(text, limit)
 
 
@@ -41,22 +41,22 @@ when_others_are_hidden(_known.cache_clear)
 
 
 def bounded_name(text: str) -> str:
-    """An id, a path or a name."""
+    """Cleans an id, a path or a name."""
     return _bounded_text(text, NAME_LIMIT) if text[LONGEST_KNOWN:] else _known(text, NAME_LIMIT)
 
 
 def bounded_id(text: str) -> str:
-    """A name that few others share, so that it is not worth remembering."""
+    """Cleans an id that occurs rarely, so that it is not cached."""
     return _bounded_text(text, NAME_LIMIT)
 
 
 def bounded_names(several: Sequence[str]) -> list[str]:
-    """Names that stand in many trials, in a row."""
+    """Cleans a list of names that occur in many trials."""
     return list(map(_NAMES.__getitem__, several))
 
 
 class Names(dict[str, str]):
-    """What stands for a name; the first of them are remembered, unless they are long."""
+    """Cleaned names by raw name; the first ones are cached, unless they are long."""
 
     def __missing__(self, name: str) -> str:
         clean = _bounded_text(name, NAME_LIMIT)
@@ -70,17 +70,17 @@ when_others_are_hidden(_NAMES.clear)
 
 
 def maybe_name(text: str | None) -> str | None:
-    """A name where there is one."""
+    """Cleans a name, or returns None."""
     return None if text is None else bounded_text(text, NAME_LIMIT)
 
 
 def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Evidence cut to eight levels, fifty items a level and five hundred characters a text."""
+    """Cleans evidence: at most eight levels, fifty items per level and 500 characters per text."""
     return _bounded_items(evidence, 1) if evidence else None
 
 
 def whole(number: int | None) -> int | None:
-    """A count that every JSON reader can hold."""
+    """Clamps a count to the signed 64 bits that every JSON reader can hold."""
     if number is None or -_LARGEST <= number <= _LARGEST:
         return number
     return _LARGEST if number > 0 else -_LARGEST

@@ -1,4 +1,4 @@
-"""The fields of goldens in `evalgate.results/1`, and how a document is held against them."""
+"""The fields of goldens in `evalgate.results/1`, and checks of a document against them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ TURN: Shape = (
 
 
 def check_dimensions(parent: dict[str, Any], name: str, place: Place) -> None:
-    """Scores by dimension; raises Mistake."""
+    """Checks scores by dimension; raises ShapeError."""
     for dimension, score in (parent.get(name) or {}).items():
         at = (*place, name, dimension)
         if dimension not in DIMENSIONS:
@@ -74,7 +74,7 @@ def check_dimensions(parent: dict[str, Any], name: str, place: Place) -> None:
 
 
 def check_golden(scenario: dict[str, Any], place: Place) -> None:
-    """What a scenario says of its golden; raises Mistake."""
+    """Checks the golden of a scenario; raises ShapeError."""
     maybe(scenario, "golden", GOLDEN, place)
     golden, at = scenario["golden"], (*place, "golden")
     for name in _LISTS:
@@ -100,7 +100,7 @@ def check_golden(scenario: dict[str, Any], place: Place) -> None:
 
 
 def check_golden_trial(trial: dict[str, Any], place: Place) -> None:
-    """What a trial says of its golden; raises Mistake."""
+    """Checks the golden of a trial; raises ShapeError."""
     maybe(trial, "golden", TRIAL, place)
     golden, at = trial["golden"], (*place, "golden")
     check_dimensions(golden, "dimensions", at)

@@ -1,4 +1,4 @@
-"""The history of `results.json`."""
+"""Builds and checks the history of `results.json`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FLAKY: Shape = (
 
 
 def check_history(document: dict[str, Any]) -> None:
-    """Raises Mistake where it has another shape."""
+    """Checks the history; raises ShapeError."""
     maybe(document, "history", HISTORY, ())
     history, at = document["history"], ("history",)
     for run, place in records(history, "runs", PAST_RUN, at):
@@ -59,7 +59,7 @@ def check_history(document: dict[str, Any]) -> None:
 
 
 def history_doc(history: History, this: PastRunDoc, flaky: Iterable[Stability]) -> HistoryDoc:
-    """What is told of earlier runs, with `this` one at the end; newly flaky scenarios come first."""
+    """Builds the history: past runs, then `current_run`; newly flaky scenarios come first."""
     worst = sorted(flaky, key=lambda each: (not each.is_new, -each.flips, each.key))
     return {
         "branch": None if history.branch is None else bounded_name(history.branch),

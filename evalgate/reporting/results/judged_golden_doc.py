@@ -1,4 +1,4 @@
-"""Goldens of a run as `results.json` has them."""
+"""Builds the goldens of `results.json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ISSUES, MOST_TURNS, MOST_VALUES = 50, 200, 50
 
 
 def golden_doc(found: GoldenResult) -> GoldenDoc:
-    """A golden over its trials."""
+    """Builds the record of a golden over all its trials."""
     golden = found.golden
     return {
         "id": bounded_name(golden.id),
@@ -47,7 +47,7 @@ def golden_doc(found: GoldenResult) -> GoldenDoc:
 
 
 def golden_trial_doc(found: GoldenTrial) -> GoldenTrialDoc:
-    """One trace beside its golden."""
+    """Builds the record of one trace compared with its golden."""
     turns = enumerate(zip(found.numbers[:MOST_TURNS], found.turns, strict=False))
     return {
         "dimensions": dict(found.dimensions),
@@ -57,7 +57,7 @@ def golden_trial_doc(found: GoldenTrial) -> GoldenTrialDoc:
 
 
 def _moves(found: GoldenResult) -> Iterator[MoveDoc]:
-    """Dimensions that stand otherwise than in the baseline."""
+    """Yields the dimensions whose score differs from the baseline."""
     if found.before is None or not found.before.dimensions:
         return
     for name, now in found.dimensions.items():
@@ -75,7 +75,7 @@ def _moves(found: GoldenResult) -> Iterator[MoveDoc]:
 
 
 def _moved_most(before: Sequence[float | None], now: Sequence[float | None]) -> int | None:
-    """The turn whose score moved most, of those that both sides could score; the first of several."""
+    """Finds the turn whose score changed most, among those scored on both sides; the first if equal."""
     moves = [
         (-abs(new - old), at)
         for at, (old, new) in enumerate(zip(before, now, strict=False))
@@ -101,7 +101,7 @@ def _turn(turn: TurnResult, number: int | None, *, is_missing: bool) -> TurnDoc:
 
 
 def _issues(issues: Sequence[Issue]) -> list[IssueDoc]:
-    """The gravest, where there are more than are kept."""
+    """Builds the issues; only the gravest if there are more than the limit."""
     order = ("critical", "error", "warning", "info")
     kept = issues
     if len(issues) > MOST_ISSUES:

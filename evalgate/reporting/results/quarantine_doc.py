@@ -1,4 +1,4 @@
-"""The quarantines of `results.json`."""
+"""Builds and checks the quarantines of `results.json`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUARANTINE: Shape = (
 
 
 def check_quarantines(document: dict[str, Any]) -> None:
-    """Raises Mistake where they have another shape."""
+    """Checks the quarantines; raises ShapeError."""
     for quarantine, place in records(document, "quarantines", QUARANTINE, ()):
         maybe(quarantine, "location", LOCATION, place)
         bound(quarantine, "scenarios", MAX_SCENARIOS, place)
@@ -39,7 +39,7 @@ def check_quarantines(document: dict[str, Any]) -> None:
 
 
 def quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:
-    """One quarantine and what becomes of it."""
+    """Builds the record of one quarantine, with its status."""
     written, place = ruling.quarantine, ruling.quarantine.location
     return {
         "suite": bounded_name(ruling.suite),

@@ -1,4 +1,4 @@
-"""How a value is held against the fields of `evalgate.results/1`: the mistake is told with its place."""
+"""Checks values against the fields of `evalgate.results/1`; errors name the field's path."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MOST_DAYS = 4_000_000
 
 Place = tuple[Any, ...]
 MOST_KINDS = 200
-"""Combinations of fields and types of one shape that are remembered as good ones."""
-_fit: dict[int, set[tuple[Any, ...]]] = {}  # by the shape's identity: shapes live as long as their modules
+"""Most valid combinations of fields and types that are cached for one shape."""
+_fit: dict[int, set[tuple[Any, ...]]] = {}  # by id of the shape: shapes live as long as their modules
 
 
 class Mistake(Exception):
-    """What is wrong with a value, and where it stands."""
+    """A value has the wrong shape; the text names the field's path and the problem."""
 
     def __init__(self, place: Place, what: str) -> None:
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
@@ -30,13 +30,13 @@ class Mistake(Exception):
 
 
 def bound(parent: Mapping[str, Any], name: str, most: float, place: Place, least: float = 0) -> None:
-    """Nothing that a sum or a test would choke on."""
+    """Requires a number in range, or null, so that later sums and tests can't fail."""
     if parent[name] is not None and not least <= parent[name] <= most:
         raise Mistake((*place, name), f"is not between {least:g} and {most:g}")
 
 
 def amounts(parent: Mapping[str, Any], names: Iterable[str], place: Place) -> None:
-    """Sums of money, time and tokens."""
+    """Requires amounts of money, time or tokens in range, or null."""
     for name in names:
         value = parent[name]
         if value is not None and not 0 <= value <= LARGEST_AMOUNT:
@@ -44,7 +44,7 @@ def amounts(parent: Mapping[str, Any], names: Iterable[str], place: Place) -> No
 
 
 def interval(parent: Mapping[str, Any], name: str, place: Place) -> None:
-    """A pair of numbers between -1 and 1, or null."""
+    """Requires a pair of numbers between -1 and 1, or null."""
     ends = parent[name]
     if ends is not None and [type(end) in fields.NUMBER for end in ends] != [True, True]:
         raise Mistake((*place, name), "is no pair of numbers")
@@ -53,10 +53,9 @@ def interval(parent: Mapping[str, Any], name: str, place: Place) -> None:
 
 
 def record(value: dict[str, Any], shape: Shape, place: Place) -> None:
-    """An object of this shape; absent optional fields are filled in, in place.
+    """Checks an object against a shape; fills in absent optional fields, in place.
 
-    Most objects have the same fields of the same types as one before them, and are not looked at field by
-    field again.
+    Most objects have the same fields and types as an earlier one, and are not checked field by field again.
     """
     fit = _fit.setdefault(id(shape), set())
     kind = (*value, *map(type, value.values()))
@@ -87,7 +86,7 @@ def _wanted(types: Types) -> str:
 def records(
     parent: Mapping[str, Any], name: str, shape: Shape, place: Place
 ) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The objects of a list, each of this shape and with its place."""
+    """Checks the objects of a list against a shape; yields each with its path."""
     for index, value in enumerate(parent[name]):
         at = (*place, name, index)
         if type(value) is not dict:
@@ -97,12 +96,12 @@ def records(
 
 
 def maybe(parent: Mapping[str, Any], name: str, shape: Shape, place: Place) -> None:
-    """The same for one object that may be absent or null."""
+    """Checks one object that may be absent or null."""
     if parent.get(name) is not None:
         record(parent[name], shape, (*place, name))
 
 
 def texts(parent: Mapping[str, Any], name: str, place: Place) -> None:
-    """A list of nothing but text."""
+    """Requires a list of texts."""
     if not fields.TEXT.issuperset(map(type, parent[name])):
         raise Mistake((*place, name), "holds something that is not text")

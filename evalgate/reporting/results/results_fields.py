@@ -1,4 +1,4 @@
-"""The fields of `evalgate.results/1`, record by record, with the types they may have."""
+"""The fields of each record of `evalgate.results/1`, with their allowed types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMES = {
 
 
 class Field(NamedTuple):
-    """One field; an absent one may be filled in with null or an empty list."""
+    """One field; if absent it is refused, filled in with null or an empty list, or accepted."""
 
     name: str
     types: Types
@@ -47,12 +47,12 @@ Shape = tuple[Field, ...]
 
 
 def optional(types: Types, *names: str) -> Shape:
-    """Fields that a later version added, or that may be null."""
+    """Returns fields that a later version added, or that may be null; absent ones are filled in."""
     return tuple(Field(name, types, when_absent="filled in") for name in names)
 
 
 def needed(types: Types, *names: str) -> Shape:
-    """Fields that every document has."""
+    """Returns fields that every document has."""
     return tuple(Field(name, types) for name in names)
 
 

@@ -1,4 +1,4 @@
-"""`results.json`: made from a finished run, written, and read back as hostile data."""
+"""Builds `results.json` from a finished run, writes it, and reads it back as untrusted data."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Warning_
 
 MAX_BYTES = 256_000_000
-"""The largest document that is read: a whole baseline unpacked."""
+"""The largest document that is read, in bytes; a whole baseline unpacked must fit."""
 MAX_CONTAINERS, MAX_VALUES = 3_000_000, 15_000_000
-"""Brackets and commas of it: `[],[],` takes twenty times its own bytes in memory."""
+"""Most brackets and commas of a document: `[],[],` takes 20 times its bytes in memory."""
 
 
-def results_document(  # noqa: PLR0913  everything that the document tells
+def results_document(  # noqa: PLR0913  the document has all of it
     run: Run,
     comparison: Comparison | None,
     decision: Decision,
@@ -62,11 +62,10 @@ def results_document(  # noqa: PLR0913  everything that the document tells
     quarantines: Sequence[QuarantineRuling] = (),
     rules: RulesDoc | None = None,
 ) -> ResultsDoc:
-    """The document of a finished run.
+    """Builds the document of a finished run; texts are redacted and bounded.
 
-    Changes are those of the comparison; `warnings` come before the run's own; `previous` is the summary of
-    the baseline, for deltas of the whole; `command` repeats the run in a shell. Texts are redacted and
-    bounded.
+    Changes come from the comparison; `warnings` come before those of the run. `baseline_summary` is for the
+    deltas of the whole run; `command` repeats the run in a shell.
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
@@ -122,7 +121,7 @@ def invalid_document(
     created_at: datetime,
     report_only: bool = False,
 ) -> ResultsDoc:
-    """The document of a run that could not begin: exit code 2, no figures, each mistake a reason.
+    """Builds the document of a run that could not begin: exit code 2, no figures, a reason per problem.
 
     `code` is that of the error: invalid_suite, invalid_setting, refused_path or over_limit.
     """
@@ -147,17 +146,17 @@ def invalid_document(
 
 
 def dump(document: ResultsDoc) -> bytes:
-    """The whole document as `results_written` writes it."""
+    """Encodes the whole document, as the same bytes that `stream_results` yields."""
     return whole(written(document))
 
 
 def load(
     data: bytes, *, what: str = "results.json", whole: bool = True, limit: int = MAX_BYTES
 ) -> ResultsDoc:
-    """A document read back, its shape checked field by field; fields we don't know are left as they are.
+    """Reads a document back and checks its shape field by field; unknown fields are kept.
 
-    `whole=False` passes over single assertions, which a comparison does not read. Raises SettingError, which
-    names `what` and the field that is wrong, and OverLimit for more than `limit` bytes.
+    `with_assertions=False` does not check single assertions, which a comparison does not read. Raises
+    SettingError, which names `what` and the wrong field, and OverLimit for more than `limit` bytes.
     """
     import orjson
 

@@ -1,4 +1,4 @@
-"""The parts of `results.json`, one function a record."""
+"""Builds the records of `results.json`, one function per record."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def reason_doc(reason: Reason) -> ReasonDoc:
-    """A reason of the decision; what it does not concern is absent."""
+    """Builds a reason of the decision; fields that don't apply are absent."""
     document: ReasonDoc = {"code": reason.code, "message": bounded_text(reason.message)}
     if reason.suite is not None:
         document["suite"] = bounded_name(reason.suite)
@@ -46,7 +46,7 @@ def reason_doc(reason: Reason) -> ReasonDoc:
 
 
 def problem_doc(problem: Problem, code: str) -> ReasonDoc:
-    """A mistake in what was handed in, with its remedy and its place."""
+    """Builds a reason from a problem in the input, with its hint and location."""
     hint = f" ({problem.hint})" if problem.hint else ""
     return {
         "code": code,
@@ -61,7 +61,7 @@ def suite_doc(
     verdict: str,
     summed: SuiteStatistics | None = None,
 ) -> SuiteDoc:
-    """A suite with its scenarios in the order of the suite."""
+    """Builds a suite with its scenarios, in suite order."""
     document: SuiteDoc = {
         "suite": bounded_name(suite.name),
         "path": bounded_name(suite.path),
@@ -79,7 +79,7 @@ def suite_doc(
 
 
 def baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> BaselineDoc:
-    """Which baseline was compared with, and how it stood as a whole."""
+    """Builds the record of the baseline, with the summary of its run."""
     document: BaselineDoc = {
         "status": baseline.status,
         "sha": maybe_name(baseline.sha),
@@ -105,7 +105,7 @@ def _drift_doc(drift: Drift) -> DriftDoc:
 
 
 def removed_doc(standing: ScenarioOutcome) -> RemovedDoc:
-    """A scenario that only the baseline has."""
+    """Builds a scenario that only the baseline has."""
     return {
         "suite": bounded_name(standing.key.suite),
         "id": bounded_name(standing.key.id),
@@ -116,7 +116,7 @@ def removed_doc(standing: ScenarioOutcome) -> RemovedDoc:
 
 
 def unclaimed_doc(unclaimed: Unclaimed) -> UnclaimedDoc:
-    """A trace that no scenario asked for."""
+    """Builds a trace that matches no scenario."""
     return {
         "suite": bounded_name(unclaimed.suite),
         "path": bounded_name(unclaimed.trace.path),
@@ -128,7 +128,7 @@ def unclaimed_doc(unclaimed: Unclaimed) -> UnclaimedDoc:
 
 
 def warning_doc(warning: Warning_) -> WarningDoc:
-    """A warning with its place."""
+    """Builds a warning with its location."""
     return {
         "code": bounded_name(warning["code"]),
         "message": bounded_text(warning["message"]),

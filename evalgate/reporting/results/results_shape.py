@@ -1,6 +1,6 @@
-"""Whether a value has the shape of `evalgate.results/1`; checked by hand, for a baseline must load fast.
+"""Checks the shape of an `evalgate.results/1` document; by hand, as a baseline must load fast.
 
-Fields that later versions of the document added may be absent and are filled in; fields nobody knows stay.
+Fields that later versions added may be absent and are filled in; unknown fields are kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VERDICTS = frozenset({"pass", "fail", "cannot_judge", "invalid"})
 
 
 def check(document: Any, *, whole: bool) -> str | None:
-    """What is wrong with a document, or None. Absent optional fields are filled in, in place."""
+    """Returns the first problem of a document, or None; fills in absent optional fields, in place."""
     try:
         _document(document)
         scenarios = 0
@@ -95,7 +95,7 @@ def _baseline(baseline: dict[str, Any], place: Place) -> None:
 
 
 def check_summary(parent: dict[str, Any], place: Place) -> None:
-    """The counts and figures of a run. Raises Mistake."""
+    """Checks the counts and figures of a run; raises ShapeError."""
     maybe(parent, "summary", fields.SUMMARY, place)
     summary, at = parent["summary"], (*place, "summary")
     if summary is None:
@@ -122,7 +122,7 @@ def _lists(document: dict[str, Any]) -> None:
 
 
 def check_approvals(document: dict[str, Any]) -> None:
-    """What was approved. Raises Mistake."""
+    """Checks the approvals; raises ShapeError."""
     for approval, place in records(document, "approvals", approvals_doc.APPROVAL, ()):
         maybe(approval, "location", fields.LOCATION, place)
         maybe(approval, "limit", approvals_doc.LIMIT, place)
@@ -151,7 +151,7 @@ def _cause(change: dict[str, Any], place: Place) -> None:
 
 
 def check_moment(document: Mapping[str, Any], name: str) -> None:
-    """A moment with its offset from UTC. Raises Mistake."""
+    """Checks a time, which needs a UTC offset; raises ShapeError."""
     try:
         has_zone = datetime.fromisoformat(document[name]).tzinfo is not None
     except ValueError:
@@ -225,7 +225,7 @@ def _behaviour(behaviour: dict[str, Any], place: Place) -> None:
 
 
 def check_pricing(pricing: dict[str, Any], place: Place) -> None:
-    """How a cost was computed. Raises Mistake."""
+    """Checks how a cost was computed; raises ShapeError."""
     record(pricing, fields.PRICING, place)
     texts(pricing, "missing_models", place)
     amounts(pricing, ("usd", *fields.PRICED), place)
@@ -236,7 +236,7 @@ def check_pricing(pricing: dict[str, Any], place: Place) -> None:
 
 
 def _figures(parent: Mapping[str, Any], place: Place) -> None:
-    """Figures of a suite or of the run, and how they moved."""
+    """Checks the statistics of a suite or the run, and their deltas."""
     maybe(parent, "figures", fields.RUN_FIGURES, place)
     figures, at = parent.get("figures"), (*place, "figures")
     if figures is None:

@@ -1,4 +1,4 @@
-"""`results.json` written scenario by scenario: there may be more trials than memory should hold."""
+"""Writes `results.json` scenario by scenario, as all its trials may not fit into memory."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     Write = Callable[[Any], Iterator[bytes]]
 
 AT_ONCE = 1_000
-"""Trials of a scenario that are written in one piece."""
+"""Most trials of a scenario that are encoded at once."""
 
 
 def written(document: ResultsDoc) -> Pieces:
-    """The document as UTF-8 JSON on one line; the same document always gives the same bytes."""
+    """Yields the document as UTF-8 JSON on one line; the same document always gives the same bytes."""
     return Pieces(partial(_document, document))
 
 
@@ -45,7 +45,7 @@ def _scenario(scenario: ScenarioDoc) -> Iterator[bytes]:
 
 
 def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[bytes]:
-    """An object of which one field is written by a function of its own."""
+    """Yields an object; `write` encodes the field `large`."""
     opening = b"{"
     for name, value in fields.items():
         yield opening + orjson.dumps(name) + b":"
@@ -71,7 +71,7 @@ def _joined(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
 
 
 def _told(trials: object) -> orjson.Fragment:
-    """How trials are written that are known by their documents."""
+    """Encodes trials that are stored as JSON documents."""
     if not isinstance(trials, TrialDocs):
         raise TypeError
     return orjson.Fragment(b"[" + b",".join(trials.trials.documents()) + b"]")

@@ -1,4 +1,4 @@
-"""`standings.json`: made of results, and read back as hostile data."""
+"""Builds `standings.json` from results, and reads it back as untrusted data."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64_000_000
 MAX_CONTAINERS, MAX_VALUES = 1_000_000, 15_000_000
-"""Brackets and commas of it, as for results."""
+"""Most brackets and commas, as for results."""
 
 
 class _Places:
-    """Values that many entries share, each told by its place among those seen so far."""
+    """Distinct values, each with the index of its first occurrence; entries refer to that index."""
 
     def __init__(self) -> None:
         self._found: dict[Any, int] = {}
@@ -39,7 +39,7 @@ class _Places:
 
 
 def standings_of_results(document: ResultsDoc) -> StandingsDoc:
-    """What a comparison reads of a finished run; each trial is looked at once and let go."""
+    """Builds what a comparison reads of a finished run; each trial is decoded once and not kept."""
     texts, calls = _Places(), _Places()
     scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
     rows = _scenario_columns(scenarios, texts)
@@ -61,7 +61,7 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
 
 
 def earlier_of(document: ResultsDoc, fingerprint: str = "") -> BaselineRun:
-    """A finished run as a comparison reads it, with its document."""
+    """Builds the baseline of a comparison from a results document."""
     return build_baseline_run(standings_of_results(document), document, fingerprint)
 
 
@@ -110,12 +110,12 @@ def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumnsDoc:
 
 
 def _some(column: list[Any]) -> list[Any] | None:
-    """A column, None where nothing in it is known."""
+    """Returns a column, or None if it has no known value."""
     return column if column.count(None) < len(column) else None
 
 
 def dump_standings(document: StandingsDoc, results: ResultsIdentity) -> bytes | None:
-    """The document beside the results it was made of; None where it is larger than would be read."""
+    """Encodes the document with the identity of its results; None if it is too large to be read back."""
     import orjson
 
     content = orjson.dumps({**document, "results": results})
@@ -123,9 +123,9 @@ def dump_standings(document: StandingsDoc, results: ResultsIdentity) -> bytes | 
 
 
 def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standings.json") -> StandingsDoc:
-    """A document read back, checked column by column, and that it belongs to these results.
+    """Reads a document back; checks each column, and that it belongs to these results.
 
-    Raises SettingError, which names `what` and the field that is wrong, and OverLimit.
+    Raises SettingError, which names `what` and the wrong field, and OverLimit.
     """
     import orjson
 

@@ -1,4 +1,4 @@
-"""Whether a value has the shape of `evalgate.standings/1`: columns are looked at as a whole, to load fast."""
+"""Checks the shape of an `evalgate.standings/1` document, column by column to load fast."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NONE = type(None)
 
 
 def check(document: Any) -> str | None:
-    """What is wrong with a document, or None. Absent optional fields are filled in, in place."""
+    """Returns the first problem of a document, or None; fills in absent optional fields, in place."""
     try:
         _head(document)
         _scenarios(document, ("scenarios",))
@@ -116,14 +116,14 @@ def _column(
     place: Place,
     most: float | None = None,
 ) -> None:
-    """A list of so many values of these types, from 0 to `most`; null stands for nothing but nulls."""
+    """Checks a list of `count` values of these types, from 0 to `most`; null means all null."""
     values: Sequence[Any] | None = parent[name]
     if values is None:
         return
     if count is not None and len(values) != count:
         raise Mistake((*place, name), f"has {len(values):,} entries and not {count:,}")
     kinds = list(map(type, values))
-    is_uniform = bool(kinds) and kinds.count(kinds[0]) == len(kinds)  # told sooner than of each by itself
+    is_uniform = bool(kinds) and kinds.count(kinds[0]) == len(kinds)  # faster than checking each value
     if not types.issuperset(kinds[:1] if is_uniform else kinds):
         raise Mistake((*place, name), "holds a value of another kind")
     if most is None:

@@ -1,4 +1,4 @@
-"""Figures of variants, suites and the run, as `results.json` has them."""
+"""Builds the statistics of variants, suites and the run for `results.json`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def figures_doc(summed: SuiteStatistics) -> FiguresDoc:
-    """The figures of a suite or of the run."""
+    """Builds the statistics of a suite or the run."""
     figures = summed.figures
     return {
         "scenarios": figures.scenarios,
@@ -55,7 +55,7 @@ def figures_doc(summed: SuiteStatistics) -> FiguresDoc:
 
 
 def comparison_doc(evidence: Evidence) -> ComparisonDoc:
-    """How much of the comparison can be told from noise."""
+    """Builds how well the comparison can distinguish changes from noise."""
     return {
         "compared": evidence.compared,
         "tested": evidence.tested,
@@ -65,7 +65,7 @@ def comparison_doc(evidence: Evidence) -> ComparisonDoc:
 
 
 def variant_doc(variant: VariantFigures) -> VariantDoc:
-    """A variant of a suite beside the others."""
+    """Builds the statistics of one variant of a suite."""
     return {
         "name": bounded_name(variant.name),
         "scenarios": variant.scenarios,

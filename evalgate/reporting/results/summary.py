@@ -1,4 +1,4 @@
-"""The figures of a run, as `results.json` promises them."""
+"""Builds the summary of a run for `results.json`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def summary(
     run: Run, changes: Iterable[Change], removed: int, figures: Statistics | None = None
 ) -> SummaryDoc:
-    """Counts and figures over all scenarios; an amount with an unknown part is None, never 0.
+    """Counts and sums over all scenarios; an amount with an unknown part becomes None, never 0.
 
-    `figures` are those of the run, where they are known already.
+    `statistics` are those of the run, if they are computed already.
     """
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     verdicts = Counter(scenario.verdict for scenario in scenarios)
@@ -98,7 +98,7 @@ def _total(amounts: Sequence[float | None]) -> float | None:
 
 
 def _computed(scenario: ScenarioResult) -> int:
-    """Trials whose cost was computed."""
+    """Counts trials whose cost was computed."""
     known = priced(scenario.trials)
     if not any(known):
         return 0
@@ -120,5 +120,5 @@ def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
 
 
 def mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
-    """Mean score over scenarios in which nothing scored counts as 0; None of none."""
+    """Computes the mean score; scenarios without a score count as 0. None without scenarios."""
     return mean_score([scenario.score or 0.0 for scenario in scenarios])

@@ -1,4 +1,4 @@
-"""How recordings differ, as a part of `results.json`."""
+"""Builds the trajectory diff of a change for `results.json`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     )
 
 MOST_TEXT = 20_000
-"""Characters of one stretch of a final answer."""
+"""Most characters of one part of a final answer."""
 
 
 def behaviour_doc(found: Behaviour) -> BehaviourDoc:
-    """The whole difference; texts without secrets and of bounded length."""
+    """Builds the whole diff; texts are redacted and bounded."""
     document: BehaviourDoc = {
         "trial_before": found.trial_before,
         "trial": found.trial,

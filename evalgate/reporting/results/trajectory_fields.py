@@ -1,4 +1,4 @@
-"""The fields of `change.behaviour` in `evalgate.results/1`, with the types they may have."""
+"""The fields of `change.behaviour` in `evalgate.results/1`, with their allowed types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One trial of `results.json`: as the bytes that stand there, or as the values that they say."""
+"""Builds one trial of `results.json`, as values or as encoded JSON."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
 
 MAX_MODELS = 50
 MAX_CALLS = 1_000
-"""Names of tool calls kept of a trial."""
+"""Most names of tool calls kept for a trial."""
 _ASSERTIONS = b',"assertions":'
 
 
 def trial_docs(trials: Sequence[TrialResult]) -> Sequence[TrialDoc]:
-    """The documents of some trials."""
+    """Builds the documents of trials; those of a store stay encoded."""
     return TrialDocs(trials) if isinstance(trials, Trials) else [trial_doc(trial) for trial in trials]
 
 
 def trial_doc(trial: TrialResult) -> TrialDoc:
-    """The values of a trial's document."""
+    """Builds the document of a trial."""
     said = _said(trial, names(trial.tool_calls), [_assertion_doc(each) for each in trial.assertions])
     return cast("TrialDoc", {"trial": trial.trial, **said})
 
 
 def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
-    """The document of a trial as JSON, but for its first field, the number: that is known at the end only.
+    """Encodes the document of a trial without its first field, the number, which is known only at the end.
 
-    Its end stands apart where other trials share it.
+    Returns its beginning, and the end that other trials share or nothing.
     """
     import orjson
 
@@ -70,7 +70,7 @@ def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
 
 
 def _opening(trial: TrialResult, calls: list[str]) -> dict[str, Any]:
-    """What is told of a trial before its assertions."""
+    """Builds the fields of a trial before its assertions."""
     reason = trial.reason
     return {
         "trace": _trace_doc(trial.trace),
@@ -99,7 +99,7 @@ def _said(trial: TrialResult, calls: list[str], assertions: Any) -> dict[str, An
 
 
 def _trace_doc(trace: TraceRef) -> TraceDoc:
-    """Which recording it is; why it is stale stands first, as one may learn of that later."""
+    """Builds the trace of a trial; `stale` comes first, as it may be added later."""
     document: TraceDoc = {
         "id": None if trace.id is None else bounded_id(trace.id),
         "path": bounded_name(trace.path),
@@ -120,7 +120,7 @@ def _trace_doc(trace: TraceRef) -> TraceDoc:
 
 
 def _written(assertion: AssertionResult) -> AssertionDoc | Fragment:
-    """A row that many trials share is written once."""
+    """Builds an assertion; one that trials share is encoded once."""
     if not assertion.is_shared:
         return _assertion_doc(assertion)
     told: Fragment | None = assertion.told
@@ -146,12 +146,12 @@ def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:
 
 
 def names(calls: Sequence[str]) -> list[str]:
-    """The names of some calls."""
+    """Cleans the names of the first calls of a trial."""
     return bounded_names(calls[:MAX_CALLS])
 
 
 def _pricing_doc(pricing: Pricing) -> PricingDoc:
-    """Models are names that a trace chose."""
+    """Builds the pricing; model names come from the trace and are cleaned."""
     usage = pricing["usage"]
     return {
         "table": maybe_name(pricing["table"]),
@@ -177,7 +177,7 @@ def _usage_doc(row: ModelUsage) -> ModelUsageDoc:
 
 @lru_cache(maxsize=1_024)
 def location_doc(location: Location | None) -> LocationDoc | None:
-    """A place in a suite."""
+    """Builds a location in a suite file."""
     if location is None:
         return None
     return {"file": bounded_name(location.file), "line": location.line, "column": location.column}

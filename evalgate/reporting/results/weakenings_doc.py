@@ -1,4 +1,4 @@
-"""The weakenings of `results.json`, and the causes of its changes."""
+"""Builds the weakenings of `results.json`, and the causes of its changes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ CAUSE: Shape = (
 
 
 def weakenings_doc(weakenings: Weakenings) -> list[WeakeningDoc]:
-    """Those that are told."""
+    """Builds the weakenings that are listed."""
     return [_weakening(each, gates=each.suite in weakenings.failing) for each in weakenings.told]
 
 
 def cause_doc(cause: Cause) -> CauseDoc:
-    """Where a change comes from."""
+    """Builds the cause of a change."""
     return {
         "kind": cause.kind,
         "message": bounded_text(cause.message),

@@ -1,4 +1,4 @@
 """Reports for a terminal.
 
-Entry points: `run_table.render_table`, `explanation.explanation`, `terminal_page`.
+Entry points: `run_table.render_table`, `explanation.render_explanation`, `terminal_page.TerminalPage`.
 """

@@ -1,4 +1,4 @@
-"""A backtest as people and programs read it."""
+"""A backtest as a table for a terminal, and as a JSON document."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DAY = len("2026-01-01")
 
 
 def backtest_table(found: Backtest) -> str:
-    """One line a run, then which scenarios block, then the sum; plain text."""
+    """Renders a line per run, then the scenarios that block, then totals; plain text."""
     return "\n".join([*map(_line, found.runs), *_scenarios(found), _sum(found)])
 
 
 def backtest_document(found: Backtest) -> dict[str, Any]:
-    """The same as data, schema `evalgate.backtest/1`."""
+    """Builds the document of a backtest, schema `evalgate.backtest/1`."""
     return {
         "schema": SCHEMA,
         "summary": {

@@ -1,4 +1,4 @@
-"""One scenario told to a person in a terminal: why at a glance, then all that was found."""
+"""Explains one scenario in a terminal: an overview with the reasons first, then all findings."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _SEVERAL = 2
 _VERDICT_COLOURS = {"PASS": "green", "PARTIAL": "yellow", "NOT_EVALUABLE": "yellow"}
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "skipped": "dim"}
 _NOT_FAILED = frozenset({"passed", "skipped"})
-_SAID = frozenset({"verdict"})  # evidence that the outcome says already
+_SAID = frozenset({"verdict"})  # evidence that only repeats the outcome
 
 
 def explanation(
     document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc, *, width: int = 100, colour: bool = False
 ) -> str:
-    """Plain text without a trailing line feed; `colour` adds our own colours and nobody else's."""
+    """Renders plain text without a trailing line feed; `colour` adds EvalGate's colour codes only."""
     page = TerminalPage(width, colour=colour)
     _glance(page, document, suite, scenario)
     change = scenario["change"]
@@ -56,7 +56,7 @@ def explanation(
 
 
 def explained_removal(removed: RemovedDoc, *, width: int = 100, colour: bool = False) -> str:
-    """A scenario that this run has not."""
+    """Explains a scenario that only the baseline has."""
     page = TerminalPage(width, colour=colour)
     page.heading("REMOVED", _name(removed), "yellow")
     page.fact("suite", removed["suite"])
@@ -99,7 +99,7 @@ def _glance(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario:
 
 
 def _grounds(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
-    """Whether its recordings are evidence, and what a person has said of it."""
+    """Adds stale traces, flakiness, quarantines and approvals of the scenario."""
     stale = [why for trial in scenario["trials"] if (why := trial["trace"].get("stale"))]
     if stale:
         others = f" (and {len(stale) - 1} more)" if len(stale) > 1 else ""
@@ -116,7 +116,7 @@ def _grounds(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario
 
 
 def _reasons(scenario: ScenarioDoc) -> list[str]:
-    """The worst checks, or what is said of the scenario as a whole."""
+    """Lists the worst failed checks, or the reason of the scenario as a whole."""
     checks = failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
         said = first_reason(scenario)
@@ -163,7 +163,7 @@ def _since(document: ResultsDoc, change: ChangeDoc) -> str:
 
 
 def _statistics(page: TerminalPage, scenario: ScenarioDoc, change: ChangeDoc) -> None:
-    """What the change's p-value means, in words."""
+    """Explains in words what the p-value of the change means."""
     p, corrected = change["p_value"], change.get("p_corrected")
     if p is not None:
         page.fact(

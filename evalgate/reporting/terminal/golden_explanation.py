@@ -1,4 +1,4 @@
-"""A golden told in a terminal: its dimensions, what moved them, and what is wrong."""
+"""Explains a golden in a terminal: its dimensions, what changed them, and its issues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLOURS = {"critical": "red", "error": "red", "warning": "yellow"}
 
 
 def golden_lines(page: TerminalPage, scenario: ScenarioDoc) -> None:
-    """The dimensions of a golden over its trials, then its issues; nothing of another scenario."""
+    """Adds a golden's dimensions over its trials, then its issues; nothing if it is no golden."""
     golden = scenario.get("golden")
     if golden is None:
         return
@@ -41,7 +41,7 @@ def golden_lines(page: TerminalPage, scenario: ScenarioDoc) -> None:
 
 
 def _dimension(name: str, score: float | None, golden: GoldenDoc) -> str:
-    """`tool success rate  ##--- 0.50 poor (-0.50, turn 2)`."""
+    """Formats a dimension: `tool success rate  ##--- 0.50 poor (-0.50, turn 2)`."""
     label = name.replace("_", " ").ljust(WIDTH)
     if score is None:
         return f"{label}not evaluable{_moved(name, golden)}"

@@ -23,13 +23,13 @@ _COLOURS = {"pass": "green", "improvement": "green", "fail": "red", "degradation
 
 
 def golden_table(goldens: Sequence[Golden], width: int) -> str:
-    """A line a golden."""
+    """Renders one line per golden."""
     head = ("ID", "TITLE", "INTENT", "STANCE", "TURNS", "TAGS", "CREATOR", "VERSION")
     return columns(head, [_golden_row(golden) for golden in goldens], width)
 
 
 def golden_page(golden: Golden, last: Sequence[GoldenEvaluation], *, width: int, colour: bool) -> str:
-    """One golden with its turns, and how the `last` recordings scored against it."""
+    """Renders one golden with its turns, and the scores of its last `evaluations`."""
     page = TerminalPage(width, colour=colour)
     page.heading("GOLDEN", golden.id, "green")
     for label, text in _facts(golden):
@@ -52,13 +52,13 @@ def golden_page(golden: Golden, last: Sequence[GoldenEvaluation], *, width: int,
 
 
 def suite_table(suites: Sequence[RegressionSuite], width: int) -> str:
-    """A line a regression suite."""
+    """Renders one line per regression suite."""
     head = ("NAME", "GOLDENS", "PASSING SCORE", "CRITICAL ISSUES", "NOT EVALUATED", "TAGS")
     return columns(head, [_suite_row(suite) for suite in suites], width)
 
 
 def suite_page(suite: RegressionSuite, goldens: Sequence[Golden], *, width: int, colour: bool) -> str:
-    """One regression suite, and the goldens that it names now."""
+    """Renders one regression suite with the goldens that it selects now."""
     page = TerminalPage(width, colour=colour)
     page.heading("SUITE", suite.name, "green")
     facts = (
@@ -82,7 +82,7 @@ def suite_page(suite: RegressionSuite, goldens: Sequence[Golden], *, width: int,
 
 
 def feedback_table(said: Sequence[Feedback], width: int) -> str:
-    """A line a word of feedback."""
+    """Renders one line per feedback entry."""
     head = ("TIME", "CONVERSATION", "RATING", "FEEDBACK", "GOLDEN", "ISSUES", "COMMENT")
     rows = [
         (

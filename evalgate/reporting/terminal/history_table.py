@@ -1,4 +1,4 @@
-"""History for a terminal: a line a run, a line a scenario, and trends as rows of blocks."""
+"""History for a terminal: tables of runs and scenarios, trends as sparklines, and a JSON document."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NAME = 60
 
 
 def runs_table(points: Sequence[TrendPoint], width: int, *, dimension: str | None = None) -> str:
-    """The runs, newest first."""
+    """Renders one line per run, newest first."""
     head = ["when", "commit", "branch", "verdict", "pass rate", "score", "cost", "latency"]
     rows = [[*_run_row(point), *([wording.score(point.dimension)] if dimension else [])] for point in points]
     return columns([*head, *([terminal(dimension, NAME)] if dimension else [])], rows[::-1], width)
 
 
 def trend_lines(points: Sequence[TrendPoint], *, dimension: str | None = None) -> Iterator[str]:
-    """Score, pass rate and cost as rows of blocks, oldest first, with their first and last figure."""
+    """Renders score, pass rate and cost as sparklines, oldest run first, with first and last value."""
     rows: list[tuple[str, list[float | None], Any, float | None]] = [
         ("score", [point.score for point in points], wording.score, 1.0),
         ("pass rate", [point.pass_rate for point in points], wording.percent, 1.0),
@@ -46,7 +46,7 @@ def trend_lines(points: Sequence[TrendPoint], *, dimension: str | None = None) -
 
 
 def scenarios_table(found: Sequence[Remembered], width: int, left: int = 0, *, blocks: bool) -> Iterator[str]:
-    """The scenarios as they come, forty at most; `left` more are not there. `blocks` are for a terminal."""
+    """Renders at most 40 scenarios in the given order; `omitted` counts more. `blocks` draws sparklines."""
     rows = [
         [
             each.last.row.verdict.replace("_", " "),
@@ -64,7 +64,7 @@ def scenarios_table(found: Sequence[Remembered], width: int, left: int = 0, *, b
 
 
 def steadiness(found: Stability) -> str:
-    """`passed 18 of the last 20 runs, flaky since 2026-03-16`."""
+    """Returns a text like `passed 18 of the last 20 runs, flaky since 2026-03-16`."""
     if not found.runs:
         return "never evaluated"
     since = found.since.date().isoformat() if found.since is not None else ""
@@ -78,7 +78,7 @@ def steadiness(found: Stability) -> str:
 def history_document(
     points: Sequence[TrendPoint], found: Sequence[Remembered], place: str, left: int = 0
 ) -> dict[str, Any]:
-    """The same for programs; times in UTC, unknown amounts null. `left` scenarios were not looked at."""
+    """Builds the JSON document: times in UTC, unknown amounts null; `omitted` scenarios were not read."""
     return {
         "schema": SCHEMA,
         "store": place,

@@ -1,4 +1,4 @@
-"""The report for a terminal: what failed first and at length, the rest in a line each, then the sum."""
+"""The report of a run for a terminal: failures in detail, other scenarios in a line each, then totals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _VERDICT_COLOURS = {"pass": _GREEN, "cannot_judge": _YELLOW}
 def render_table(
     document: ResultsDoc, *, width: int = 100, colour: bool = False, loudness: Loudness = "normal"
 ) -> str:
-    """Plain text without a trailing line feed; `colour` adds our own colours and nobody else's.
+    """Renders plain text without a trailing line feed; `colour` adds EvalGate's colour codes only.
 
     `quiet` is the verdict alone, `normal` shows at most 40 scenarios, `verbose` 2,000; the rest is counted.
     """
@@ -68,7 +68,7 @@ class _Table:
         self._name_width = min(WIDEST_NAME, max((len(name) for name in names), default=0))
 
     def lines(self) -> Iterator[str]:
-        """The whole table."""
+        """Yields the lines of the report."""
         if not self._is_quiet:
             yield from self._scenarios()
             yield from variant_lines(self._document, self._room)
@@ -110,7 +110,7 @@ class _Table:
         return f"{self._painted(verdict, colour)} {name} {' '.join(facts)}".rstrip()
 
     def _reasons(self, item: Placed) -> Iterator[str]:
-        """Why it is no clean pass: its worst checks, or what is said of it as a whole."""
+        """Yields why it is no clean pass: its worst checks, or the reason of the scenario as a whole."""
         scenario, change = item.scenario, item.scenario["change"]
         is_worse = scenario["verdict"] != "PASS" or item.kind == "regressed"
         checks = failed_checks(scenario) if is_worse else []
@@ -124,7 +124,7 @@ class _Table:
             yield from self._told(f"and {len(checks) - self._checks} more")
 
     def _cause(self, item: Placed) -> Iterator[str]:
-        """Whether agent or rules made the change, where the rules are others than the baseline's."""
+        """Yields whether agent or rules caused the change, if the baseline's rules differ."""
         change = item.scenario["change"]
         cause = change.get("cause") if change else None
         if cause:
@@ -134,7 +134,7 @@ class _Table:
         from textwrap import wrap
 
         lines = wrap(terminal(reason, REASON), self._width, initial_indent="    ", subsequent_indent="      ")
-        # Breaking a line can bring to its start what a job's log would take for a command.
+        # A line break can move text to a line's start that a job's log would take for a command.
         yield from (terminal(line, None) for line in lines)
 
     def _loose_ends(self) -> Iterator[str]:
@@ -155,7 +155,7 @@ class _Table:
             yield terminal(self._unclaimed(), REASON)
 
     def _unclaimed(self) -> str:
-        """Some by name: the id a trace has is often not the one that its scenario was given."""
+        """Names some traces with their id, which often differs from the scenario's by mistake."""
         traces = self._document["unclaimed"]
         named = [
             f"{trace['path']} (id {trace['scenario_id'] or 'unknown'})" for trace in traces[: self._checks]
@@ -184,7 +184,7 @@ def _name(item: Placed | RemovedDoc) -> str:
 
 
 def _some(lines: Sequence[str], noun: str) -> Iterator[str]:
-    """The first few, and the number of the others."""
+    """Yields the first few lines, and the number of the others."""
     for line in lines[:MAX_REMARKS]:
         yield terminal(line, REASON)
     if len(lines) > MAX_REMARKS:

@@ -1,4 +1,4 @@
-"""Figures of suites and of the run, in a terminal."""
+"""Statistics of suites and of the run, for a terminal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 NAME = 60
 WORDS = 11
-"""Columns that the word before a figure takes."""
+"""Width of the label before a value, in columns."""
 
 
 def sum_lines(document: ResultsDoc, room: int) -> Iterator[str]:
-    """A paragraph a suite, of at most `room` suites, then the checks that cost most."""
+    """Renders a paragraph for each of at most `max_suites` suites, then the costliest checks."""
     found = sums_in(document)
     for each in found[:room]:
         yield from _paragraph(each)

@@ -1,4 +1,4 @@
-"""A page for a terminal: every text passes the terminal's door, and no line is wider than the window."""
+"""A page for a terminal: every text is escaped, and no line is wider than the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTCOME = 14
 
 
 class TerminalPage:
-    """Lines as they are added; colours are ours alone."""
+    """Collects lines; colour codes come from this class only, since texts are escaped."""
 
     def __init__(self, width: int, *, colour: bool) -> None:
         self._width = max(width, NARROWEST)
@@ -23,34 +23,34 @@ class TerminalPage:
         return "\n".join(self._lines)
 
     def heading(self, word: str, text: str, colour: str) -> None:
-        """The first line: a coloured word and a name."""
+        """Adds the first line: a coloured word and a name."""
         self._labelled(f"{terminal(word)}  ", text, colour)
 
     def title(self, text: str) -> None:
-        """The title of a part, after an empty line."""
+        """Adds the title of a part, after an empty line."""
         self._lines.append("")
         self._wrapped("", text)
 
     def fact(self, label: str, text: str) -> None:
-        """A text behind its label."""
+        """Adds a text after its label."""
         self._wrapped(f"  {label.ljust(LABEL)}", text)
 
     def say(self, text: str, *, indent: int, limit: int = TEXT) -> None:
-        """A text, wrapped."""
+        """Adds a wrapped text."""
         self._wrapped(" " * indent, text, limit)
 
     def coloured(self, text: str, colour: str, *, indent: int) -> None:
-        """A text in a colour."""
+        """Adds a coloured text."""
         start = len(self._lines)
         self._wrapped(" " * indent, text)
         self._lines[start:] = [self._painted(line, colour) for line in self._lines[start:]]
 
     def labelled(self, word: str, text: str, colour: str, *, indent: int) -> None:
-        """A text behind a coloured word."""
+        """Adds a text after a coloured word."""
         self._labelled(f"{' ' * indent}{terminal(word, OUTCOME).ljust(OUTCOME)}", text, colour)
 
     def signed(self, sign: str, text: str, *, indent: int) -> None:
-        """A line of a difference: `-` in red, `+` in green, `~` in yellow, a blank plain."""
+        """Adds a diff line: `-` in red, `+` in green, `~` in yellow, a blank without colour."""
         start = len(self._lines)
         self._wrapped(f"{' ' * indent}{sign or ' '} ", text)
         colour = {"-": "red", "+": "green", "~": "yellow"}.get(sign)
@@ -69,7 +69,7 @@ class TerminalPage:
         lines = wrap(
             shown, self._width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
         )
-        # Breaking a line can bring to its start what a job's log would take for a command.
+        # A line break can move text to a line's start that a job's log would take for a command.
         self._lines += [terminal(line, None) for line in lines or [head.rstrip()]]
 
     def _painted(self, text: str, colour: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows in columns for a terminal: every cell passes the terminal's door, the widest cells give way first."""
+"""Rows in columns for a terminal: every cell is escaped, the widest columns are narrowed first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NARROWEST = 8
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """The rows below their heads, no line wider than `width` where columns of eight characters fit in it."""
+    """Formats rows below their header, at most `width` wide if columns of eight characters fit."""
     shown = [list(head), *([terminal(cell, width) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     while sum(widths) + len(GAP) * (len(widths) - 1) > width and max(widths) > NARROWEST:

@@ -1,4 +1,4 @@
-"""The difference from the baseline turn by turn, for a terminal."""
+"""The trajectory diff against the baseline, turn by turn, for a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
 
 
 def behaviour_lines(page: TerminalPage, change: ChangeDoc) -> None:
-    """All that is known of how the recordings differ; of some documents only the names of the calls."""
+    """Adds how the two traces differ; some documents have only the names of the calls."""
     found, calls = change.get("behaviour"), change.get("calls")
     if found is not None:
         _recordings(page, found)

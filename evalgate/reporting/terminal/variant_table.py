@@ -1,4 +1,4 @@
-"""The variants of each suite side by side, in a terminal."""
+"""The variants of each suite side by side, for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADS = ("passed", "tool", "count", "tokens in", "out", "total", "cost", "latenc
 
 
 def variant_lines(document: ResultsDoc, room: int) -> Iterator[str]:
-    """A table a suite, of `room` variants in all; the rest is counted. No line where there are none."""
+    """Renders a table per suite, of `max_variants` in total; the rest is counted. Empty without variants."""
     placed = variants_in(document)
     for suite, found in groupby(placed[:room], key=lambda each: each.suite):
         title = terminal(f"variants of {suite}", NAME)

@@ -1,4 +1,4 @@
-"""Approvals as people read them: what may fail, who said so and why, and for how long."""
+"""Approvals as text: what may fail, who approved it and why, and until when."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_approvals import ApprovalDoc
 
 FIRST = ("active", "proposed", "void", "expired", "unused")
-"""Those that decide something come first."""
+"""Order in which statuses are shown: those that affect the decision come first."""
 WORDS = {
     "active": "approved",
     "proposed": "proposed",
@@ -26,13 +26,13 @@ Key = tuple[str, str, str | None]
 
 
 def sorted_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
-    """Those in force first, in each kind as written."""
+    """Sorts by status, active ones first; within a status the order of the document stays."""
     order = {status: number for number, status in enumerate(FIRST)}
     return sorted(document["approvals"], key=lambda each: order.get(each["status"], len(FIRST)))
 
 
 def approved_keys(document: ResultsDoc) -> set[Key]:
-    """Suite, scenario and variant of what may fail."""
+    """Returns suite, scenario and variant of every active approval."""
     return {
         (each["suite"], each["scenario"], each["variant"])
         for each in document["approvals"]
@@ -41,7 +41,7 @@ def approved_keys(document: ResultsDoc) -> set[Key]:
 
 
 def approval_line(approval: ApprovalDoc) -> str:
-    """One approval as finished Markdown."""
+    """Formats one approval as Markdown, escaped."""
     said = f"{_word(approval)}: {span(_scope(approval), NAME)}"
     line = f"{said}, {span(approval['message'], REASON)}, by {span(_by(approval), NAME + REASON)}"
     where, own = _where(approval), _is_own(approval)
@@ -49,13 +49,13 @@ def approval_line(approval: ApprovalDoc) -> str:
 
 
 def approval_text(approval: ApprovalDoc) -> str:
-    """One approval as plain text; its terminal's door is still before it."""
+    """Formats one approval as plain text, not yet escaped for a terminal."""
     said = f"approval {_word(approval)}: {_scope(approval)}: {approval['message']}"
     return ", ".join([said, *_from_whom(approval)])
 
 
 def approval_fact(approval: ApprovalDoc) -> str:
-    """The same where the scenario has been named already."""
+    """Formats one approval without its scenario, for places that name it already."""
     named = [f"of {approval['assertion']}"] if approval["assertion"] else []
     return ", ".join([_word(approval), *named, approval["message"], *_from_whom(approval)])
 
@@ -82,7 +82,7 @@ def _from_whom(approval: ApprovalDoc) -> list[str]:
 
 
 def _where(approval: ApprovalDoc) -> str:
-    """Where it was given, for which commit, and with which right; empty for one of the file."""
+    """Source, commit and permission of an approval; empty for one from the approvals file."""
     origin = approval.get("provenance")
     if origin is None:
         return ""

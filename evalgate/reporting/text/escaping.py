@@ -1,8 +1,8 @@
-"""The doors through which text of strangers leaves: one each for Markdown, logs, terminals and XML.
+"""Escapes untrusted text, one function per output: Markdown, logs, terminals, XML and SARIF.
 
-Everything a trace, a suite, a file name or a baseline says is hostile. In Markdown nothing holds but code:
-escapes, entities and HTML leave mentions or links alive, so such text appears in code spans and fences only.
-Backslashes before pipes are the one rule tables add, and they work inside spans.
+Text from traces, suites, file names and baselines is untrusted. In Markdown only code is safe: escapes,
+entities and HTML leave mentions and links alive, so such text appears only in code spans and fences.
+Table cells also need a backslash before each pipe, which works inside code spans.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ LOG_LIMIT = 500
 TEXT_LIMIT = 2_000
 BREAK = " \u23ce "
 GUTTER = "\u2502 "
-_LOOKED_AT = 20_000  # characters that a door looks at; it never prints as many
-_UNSURE = 4_000  # of those the last ones, where the end of a secret may lie beyond: they are not printed
+_LOOKED_AT = 20_000  # characters of a text that are read; far fewer are printed
+_UNSURE = 4_000  # the last of those: a secret may be cut off here, so they are not printed
 _MAX_TICKS = 3
 
-# Compiled on first need by `re`, which remembers them: not every run passes every door.
+# Compiled by `re` on first use, then cached: not every run uses every pattern.
 _BACKTICKS = "`+"
 _LONG_TICKS = "`{4,}"
 _LEADING_COMMAND = r"^(\s*):(?=:)"
@@ -38,19 +38,19 @@ _XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quo
 
 @lru_cache(maxsize=4096)
 def span(text: str, limit: int = SPAN_LIMIT) -> str:
-    """The text as one Markdown code span of at most `limit` characters of it; never a line break inside."""
+    """Escapes text as one Markdown code span without line breaks, cut to `limit` characters."""
     body = _in_code(oneline(text, limit))
     ticks = "`" * (_longest_run(body) + 1)
     return f"{ticks} {body} {ticks}"
 
 
 def cell(text: str, limit: int = SPAN_LIMIT) -> str:
-    """The same for a cell of a table."""
+    """Escapes text as a code span in a cell of a Markdown table."""
     return span(text, limit).replace("|", "\\|")
 
 
 def fence(text: str, limit: int = FENCE_LIMIT) -> str:
-    """The text as a fenced block, each line behind a gutter: none begins with a stranger's words."""
+    """Escapes text as a fenced block; each line starts with a gutter, none with untrusted text."""
     shown, left = _cut(_seen(text), limit, len(text))
     lines = _in_code(shown).split("\n")
     body = "\n".join(f"{GUTTER}{line}".rstrip() for line in lines[:FENCE_LINES])
@@ -64,14 +64,14 @@ def fence(text: str, limit: int = FENCE_LIMIT) -> str:
 
 
 def diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
-    """A fenced block that GitHub colours: of each line its sign (`-`, `+` or empty) and its text."""
+    """Builds a diff block, which GitHub colours, from pairs of a sign (`-`, `+` or empty) and a text."""
     told = [f"{sign or GUTTER.strip()} {_in_code(oneline(text, limit))}" for sign, text in lines]
     ticks = "`" * max(3, _longest_run("\n".join(told)) + 1)
     return "\n".join([f"{ticks}diff", *told, ticks])
 
 
 def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
-    """The text redacted, visible and on one line, cut to `limit` characters (None: whole); not escaped."""
+    """Redacts text, makes it visible on one line, cuts it to `limit` (None: no cut); does not escape it."""
     seen = redact(visible(text)) if limit is None else _seen(text)
     if "\n" in seen:
         seen = seen.replace("\n", BREAK)
@@ -82,19 +82,19 @@ def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
 
 
 def logsafe(text: str, limit: int | None = LOG_LIMIT) -> str:
-    """The text as one line in which the runner of GitHub Actions finds no command."""
+    """Escapes text as one log line in which the GitHub Actions runner finds no command."""
     line = oneline(text, limit).replace("\t", " ").replace("##[", "# #[")
     return re.sub(_LEADING_COMMAND, r"\1: ", line) if "::" in line else line
 
 
 def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
-    """The text for a terminal: no control byte; and no command, since a terminal may be a job's log."""
+    """Escapes text for a terminal: no control bytes, and no runner command as it may be a job's log."""
     return logsafe(text, limit)
 
 
 @lru_cache(maxsize=4096)
 def xml(text: str, limit: int = TEXT_LIMIT) -> str:
-    """The text escaped for an attribute or the body of an XML element, without what XML forbids."""
+    """Escapes text for an XML attribute or element body; characters that XML forbids are dropped."""
     line = oneline(text, limit)
     allowed = line if line.isprintable() else re.sub(_NOT_XML, "", line)
     return allowed.translate(_XML_ESCAPES)
@@ -102,19 +102,19 @@ def xml(text: str, limit: int = TEXT_LIMIT) -> str:
 
 @lru_cache(maxsize=4096)
 def sarif_text(text: str, limit: int = TEXT_LIMIT) -> str:
-    """The text for a message of SARIF, whose readers make links of `[words](address)`."""
+    """Escapes text for a SARIF message, in which `[words](address)` would become a link."""
     return re.sub(r"([\\\[\]])", r"\\\1", oneline(text, limit))
 
 
 def _seen(text: str) -> str:
-    """The beginning of the text, redacted and visible."""
+    """Redacts the beginning of the text and makes it visible."""
     if len(text) <= _LOOKED_AT:
         return redact(visible(text))
     return redact(visible(text[:_LOOKED_AT]))[:-_UNSURE]
 
 
 def _in_code(text: str) -> str:
-    # Answers by e-mail are parsed as plain text: a blank of no width keeps `@` from naming anybody there.
+    # E-mail replies quote this as plain text: a zero-width space after `@` prevents mentions there.
     return re.sub(_LONG_TICKS, "`" * _MAX_TICKS, text).replace("@", "@\u200b")
 
 
@@ -125,7 +125,7 @@ def _longest_run(text: str) -> int:
 
 
 def _cut(text: str, limit: int, whole: int) -> tuple[str, int]:
-    """At most `limit` characters, and how many of `whole` were left out."""
+    """Returns at most `limit` characters, and how many of all `full_length` are omitted."""
     unseen = whole - _LOOKED_AT + _UNSURE if whole > _LOOKED_AT else 0
     if len(text) <= limit:
         return text, unseen

@@ -1,4 +1,4 @@
-"""Warnings as people read them: the same remark about many places is told once."""
+"""Groups warnings: one message that occurs at many places is shown once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class GroupedWarning(NamedTuple):
-    """A message, the first place it is about (or None), and how many places more."""
+    """A message, the first place where it occurs (or None), and the number of other places."""
 
     message: str
     where: str | None
@@ -19,14 +19,14 @@ class GroupedWarning(NamedTuple):
 
     @property
     def others(self) -> str:
-        """` and 3 more places`, or nothing."""
+        """The text ` and 3 more places`, or an empty string."""
         if not self.more:
             return ""
         return f" and {self.more:,} more place{'s' if self.more > 1 else ''}"
 
 
 def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
-    """One remark a message, in the order of their first places."""
+    """Groups warnings by code and message, in the order in which each first occurs."""
     places: dict[tuple[str, str], list[str | None]] = {}
     for warning in warnings:
         places.setdefault((warning["code"], warning["message"]), []).append(warning["where"])

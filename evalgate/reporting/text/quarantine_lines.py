@@ -1,4 +1,4 @@
-"""Quarantine as people read it: what decides nothing, who said so and why, and for how long."""
+"""Quarantines as text: what does not block, who decided that and why, and until when."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_quarantine import QuarantineDoc
 
 FIRST = ("expired", "active", "unused")
-"""Those that say something new come first."""
+"""Order in which statuses are shown: expired ones need attention and come first."""
 WORDS = {"active": "quarantined", "expired": "expired", "unused": "unused"}
 NAME, REASON = 120, 300
 
 
 def sorted_quarantines(document: ResultsDoc) -> list[QuarantineDoc]:
-    """Those that expired first, then those that expire soonest."""
+    """Sorts by status, expired ones first, then by days left."""
     order = {status: number for number, status in enumerate(FIRST)}
     found = document.get("quarantines") or ()
     return sorted(found, key=lambda each: (order.get(each["status"], len(FIRST)), each["days_left"]))
 
 
 def quarantine_line(quarantine: QuarantineDoc) -> str:
-    """One quarantine as finished Markdown."""
+    """Formats one quarantine as Markdown, escaped."""
     said = f"{_word(quarantine)}: {span(_scope(quarantine), NAME)}, {span(quarantine['message'], REASON)}"
     return f"{said}, {span(_why(quarantine), NAME + REASON)}"
 
 
 def quarantine_text(quarantine: QuarantineDoc) -> str:
-    """One quarantine as plain text; its terminal's door is still before it."""
+    """Formats one quarantine as plain text, not yet escaped for a terminal."""
     said = f"quarantine {_word(quarantine)}: {_scope(quarantine)}: {quarantine['message']}"
     return f"{said}, {_why(quarantine)}"
 
 
 def quarantine_fact(quarantine: QuarantineDoc) -> str:
-    """The same where the scenario has been named already."""
+    """Formats one quarantine without its scenario, for places that name it already."""
     return f"{_word(quarantine)}, {quarantine['message']}, {_why(quarantine)}"
 
 
 def quarantines_of(document: ResultsDoc, suite: str, scenario: ScenarioDoc) -> Sequence[QuarantineDoc]:
-    """Those that name a scenario."""
+    """Finds the quarantines that cover a scenario."""
     return [
         each
         for each in sorted_quarantines(document)

@@ -1,4 +1,4 @@
-"""Scenarios of a results document, sorted into what a reader must see first."""
+"""Sorts scenarios of a results document into sections, most important first."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _CHANGES_FIRST = ("broken", "regressed", "inconclusive", "new", "fixed", "improv
 
 
 class Placed(NamedTuple):
-    """A scenario and the suite it stands in."""
+    """A scenario and its suite."""
 
     suite: SuiteDoc
     scenario: ScenarioDoc
 
     @property
     def kind(self) -> str:
-        """The kind of its change; `unchanged` where nothing was compared."""
+        """The kind of its change; `unchanged` if it was not compared."""
         change = self.scenario["change"]
         return change["kind"] if change else "unchanged"
 
 
 class FailedCheck(NamedTuple):
-    """A check over the trials of a scenario: how often it failed, and its first failure."""
+    """A check over all trials of a scenario: how often it failed, and its first failure."""
 
     failed: int
     trials: int
@@ -38,7 +38,7 @@ class FailedCheck(NamedTuple):
 
 @dataclass(slots=True)
 class Sorted:
-    """Every scenario in exactly one list, each list worst first."""
+    """All scenarios, each in exactly one list; each list worst first."""
 
     failures: list[Placed] = field(default_factory=list)
     regressed: list[Placed] = field(default_factory=list)
@@ -49,11 +49,11 @@ class Sorted:
 
 
 def sort_scenarios(document: ResultsDoc) -> Sorted:
-    """Failures are hard fails, what broke, and what the decision names as a reason; never in quarantine."""
+    """Sorts into sections; failures are hard fails, broken and blocking ones that are not quarantined."""
     gating = {
         (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
         for reason in document["reasons"]
-        if reason["code"] != "weakened"  # told by a list of their own
+        if reason["code"] != "weakened"  # reports list them separately
     }
     over = {suite for suite, scenario, _ in gating if suite and not scenario}
     lists = Sorted()
@@ -72,13 +72,13 @@ def sort_scenarios(document: ResultsDoc) -> Sorted:
 
 
 def _is_critical(scenario: ScenarioDoc) -> bool:
-    """Whether it is a golden whose issues make its suite hard-fail, where the suite does."""
+    """Whether it is a golden with critical issues, which can make its whole suite hard-fail."""
     golden = scenario.get("golden")
     return golden is not None and golden["critical_issues"] > 0
 
 
 def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
-    """Checks that did not pass, over all trials: required ones first, then by weight lost."""
+    """Lists checks that did not pass in some trial: required ones first, then by lost weight."""
     trials = len(scenario["trials"])
     checks = [
         FailedCheck(min(often, trials), trials, first) for often, first in bad_checks(scenario).values()
@@ -89,7 +89,7 @@ def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
 
 
 def first_reason(scenario: ScenarioDoc) -> str:
-    """Why a scenario is what it is, in one line; empty where nothing says so."""
+    """Returns the main reason for a scenario's verdict in one line; may be empty."""
     checks = failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
         said = reasons_in(scenario)
@@ -113,12 +113,12 @@ def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] 
 
 
 def is_bad(placed: Placed) -> bool:
-    """Whether it does not pass, or is worse than before."""
+    """Whether it does not pass, or regressed since the baseline."""
     return placed.scenario["verdict"] != "PASS" or placed.kind == "regressed"
 
 
 def would_fail(scenario: ScenarioDoc) -> bool:
-    """Whether it passes by the rules of today only."""
+    """Whether it passes now but would fail by the baseline's rules."""
     change = scenario["change"]
     cause = change.get("cause") if change else None
     if cause is None or scenario["verdict"] != "PASS":

@@ -1,4 +1,4 @@
-"""Figures of a suite or a run in words: what they are, and how they moved since the baseline."""
+"""Statistics of a suite or run as text: their values, and how they changed since the baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def pass_rate(figures: FiguresDoc) -> str:
-    """`42% (29% to 56%)`: the share of scenarios that pass, with its interval."""
+    """Share of scenarios that pass, with its confidence interval: `42% (29% to 56%)`."""
     told, interval = wording.percent(figures["pass_rate"]), figures["pass_rate_interval"]
     if figures["pass_rate"] is None or interval is None:
         return told
@@ -21,14 +21,14 @@ def pass_rate(figures: FiguresDoc) -> str:
 
 
 def pass_rate_move(delta: DeltaDoc | None) -> str:
-    """The move in points, with its interval: `-4 points (-12 to +5)`; empty where it is unknown."""
+    """Change in points, with its interval: `-4 points (-12 to +5)`; empty if unknown."""
     if delta is None or delta["pass_rate"] is None:
         return ""
     return _with_interval(_points(delta["pass_rate"], unit=True), delta["pass_rate_interval"], _points)
 
 
 def tries(figures: FiguresDoc) -> str:
-    """`pass@4 62%, pass^4 20%` for the most tries that there were; empty where there was one."""
+    """Results for the largest number of tries: `pass@4 62%, pass^4 20%`; empty if that is 1."""
     if not figures["pass_k"] or figures["pass_k"][-1]["k"] == 1:
         return ""
     found, delta = figures["pass_k"][-1], figures["delta"]
@@ -43,7 +43,7 @@ def tries(figures: FiguresDoc) -> str:
 
 
 def score(figures: FiguresDoc) -> str:
-    """Mean, least, median and 95th percentile of the scenarios' scores."""
+    """Mean, minimum, median and 95th percentile of the scenarios' scores."""
     told = [
         ("mean", figures["score"]),
         ("least", figures["score_min"]),
@@ -54,43 +54,43 @@ def score(figures: FiguresDoc) -> str:
 
 
 def score_move(delta: DeltaDoc | None) -> str:
-    """The move of the mean, with its interval."""
+    """Change of the mean score, with its interval; empty if unknown."""
     if delta is None or delta["score"] is None:
         return ""
     return _with_interval(_signed(delta["score"]), delta["score_interval"], _signed)
 
 
 def cost(figures: FiguresDoc) -> str:
-    """In all, and of a trial in the mean."""
+    """Total cost, and mean cost of a trial."""
     each = figures["cost_mean_usd"]
     return wording.dollars(figures["cost_usd"]) + (f", {wording.dollars(each)} a trial" if each else "")
 
 
 def cost_move(delta: DeltaDoc | None) -> str:
-    """Of a trial in the mean: sums of more or fewer trials say nothing of each other."""
+    """Change of the mean cost of a trial; totals over different numbers of trials are not comparable."""
     return _amount(delta and delta["cost_mean_usd"], wording.dollars, " a trial")
 
 
 def tokens(figures: FiguresDoc) -> str:
-    """In all, and of a trial in the mean."""
+    """Total tokens, and mean tokens of a trial."""
     each = figures["tokens_mean"]
     return wording.count(figures["total_tokens"]) + (f", {wording.mean_count(each)} a trial" if each else "")
 
 
 def tokens_move(delta: DeltaDoc | None) -> str:
-    """Of a trial in the mean."""
+    """Change of the mean tokens of a trial."""
     return _amount(delta and delta["tokens_mean"], wording.mean_count, " a trial")
 
 
 def latency(figures: FiguresDoc) -> str:
-    """The median and the 95th percentile."""
+    """Median and 95th percentile of the latency."""
     if figures["latency_p50_s"] is None:
         return wording.UNKNOWN
     return f"p50 {wording.seconds(figures['latency_p50_s'])}, p95 {wording.seconds(figures['latency_p95_s'])}"
 
 
 def latency_move(delta: DeltaDoc | None) -> str:
-    """Of the median and of the 95th percentile."""
+    """Changes of the median and the 95th percentile of the latency."""
     if delta is None:
         return ""
     moves = [("p50", delta["latency_p50_s"]), ("p95", delta["latency_p95_s"])]

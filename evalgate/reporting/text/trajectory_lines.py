@@ -1,4 +1,4 @@
-"""A difference of recordings as signed lines of plain text, not yet through any door."""
+"""A trajectory diff as signed lines of plain text, not yet escaped."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _WHAT = {
 
 
 class DiffLine(NamedTuple):
-    """A line with its sign: `-` went, `+` came, empty stayed."""
+    """A line with its sign: `-` removed, `+` added, empty unchanged."""
 
     sign: str
     text: str
 
 
 def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[DiffLine]]:
-    """Lines in groups: calls that stayed, equal ones in a row as one, and calls that differ."""
+    """Groups lines of unchanged calls, equal neighbours merged, and lines of calls that differ."""
     groups: list[list[DiffLine]] = []
     for is_kept, run in groupby(steps, key=_is_kept):
         if is_kept:
@@ -43,7 +43,7 @@ def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[DiffLine]]:
 
 
 def in_a_row(sign: str, texts: Iterable[str]) -> list[DiffLine]:
-    """A line for each text; equal ones in a row are counted."""
+    """Makes a line of each text; equal neighbours become one line with their number."""
     counts = [(text, len(list(equal))) for text, equal in groupby(texts)]
     return [DiffLine(sign, f"{text} \u00d7{number}" if number > 1 else text) for text, number in counts]
 
@@ -71,7 +71,7 @@ def _brief(step: CallStepDoc) -> Iterator[DiffLine]:
 
 
 def departure(behaviour: BehaviourDoc) -> str:
-    """What the first difference is, as `call 2 in turn 1`; empty where there is none."""
+    """Describes the first divergence, e.g. `call 2 in turn 1`; empty if both sides agree."""
     first = behaviour["first"]
     if first is None:
         return ""
@@ -84,7 +84,7 @@ def departure(behaviour: BehaviourDoc) -> str:
 
 
 def marked(parts: Sequence[PartDoc], most_kept: int) -> str:
-    """Both texts in one, `[-gone-]` and `{+come+}`; of what stayed only what is near a change."""
+    """Merges both texts as `[-removed-]` and `{+added+}`; unchanged text is kept only near a change."""
     told = []
     for index, part in enumerate(parts):
         if part["kind"] == "gone":
@@ -97,7 +97,7 @@ def marked(parts: Sequence[PartDoc], most_kept: int) -> str:
 
 
 def one_side(parts: Sequence[PartDoc], leave_out: str, most_kept: int) -> str:
-    """One of both texts: without the parts of the kind `leave_out`."""
+    """Extracts one of the two texts: all parts but those of kind `omitted_kind`."""
     return "".join(
         _near(part["text"], most_kept, is_first=index == 0, is_last=index + 1 == len(parts))
         if part["kind"] == "kept"
@@ -108,7 +108,7 @@ def one_side(parts: Sequence[PartDoc], leave_out: str, most_kept: int) -> str:
 
 
 def _near(text: str, most: int, *, is_first: bool, is_last: bool) -> str:
-    """The ends of a kept stretch that touch a change."""
+    """Keeps only the ends of an unchanged text that touch a change."""
     head, tail = 0 if is_first else most, 0 if is_last else most
     if len(text) <= head + tail + 1:
         return text

@@ -1,4 +1,4 @@
-"""What reports tell of a scenario's trials as a whole."""
+"""Facts about all trials of a scenario: counts, durations, failed checks and reasons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def passed_in(scenario: ScenarioDoc) -> int:
-    """How many trials passed."""
+    """Counts the trials that passed."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return statuses(trials.trials).count("passed")
@@ -27,7 +27,7 @@ def passed_in(scenario: ScenarioDoc) -> int:
 
 
 def seconds_of(scenario: ScenarioDoc) -> float:
-    """Known seconds of all trials."""
+    """Sums the known seconds of all trials."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return float(sum(filter(None, column(trials.trials, "latency_seconds"))))
@@ -35,7 +35,7 @@ def seconds_of(scenario: ScenarioDoc) -> float:
 
 
 def bad_checks(scenario: ScenarioDoc) -> Bad:
-    """Checks that did not pass, by name and type: how often, and the first of them."""
+    """Counts failures of each check, keyed by name and type, and returns the first one of each."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return trials.remembered(_bad_of_store)
@@ -47,7 +47,7 @@ def bad_checks(scenario: ScenarioDoc) -> Bad:
 
 
 def reasons_in(scenario: ScenarioDoc) -> list[str]:
-    """What is said of trials that could not be judged at all."""
+    """Lists the reasons of trials that could not be judged."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         trials = TrialDocs(cast("Trials", having(trials.trials, "error")))
@@ -55,7 +55,7 @@ def reasons_in(scenario: ScenarioDoc) -> list[str]:
 
 
 def _bad_of_store(docs: TrialDocs) -> Bad:
-    """The same, looking into no more trials than there are checks."""
+    """Does the same for stored trials, decoding at most one trial per check."""
     often: dict[Check, int] = {}
     first: dict[Check, tuple[int, int]] = {}
     for place, lost in enumerate(lost_in(docs.trials)):
@@ -66,7 +66,7 @@ def _bad_of_store(docs: TrialDocs) -> Bad:
     rows = {place: [*_bad_in([docs[place]])] for place in {place for place, _ in first.values()}}
     found: Bad = {}
     for check, (place, row) in first.items():
-        told, assertion = rows[place][row]  # its name there may have been cut, or hide a secret
+        told, assertion = rows[place][row]  # in the document the name may be cut or redacted
         before, earliest = found.get(told, (0, assertion))
         found[told] = before + often[check], earliest
     return found

@@ -1,4 +1,4 @@
-"""A weakened gate as people read it: what is demanded less, of what, and where it stands."""
+"""Weakenings as text: which demand was weakened, in which scenario, and where it is written."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NAME, REASON = 120, 300
 
 
 def sorted_weakenings(document: ResultsDoc) -> Sequence[WeakeningDoc]:
-    """Those that fail the gate first, in each kind as found."""
+    """Sorts those that fail the gate first; otherwise the order of the document stays."""
     return sorted(document.get("weakenings") or (), key=lambda each: not each["gates"])
 
 
 def weakening_line(weakening: WeakeningDoc) -> str:
-    """One weakening as finished Markdown."""
+    """Formats one weakening as Markdown, escaped."""
     where = _place(weakening)
     at = f", at {span(where, NAME)}" if where else ""
     gates = "fails the gate: " if weakening["gates"] else ""
@@ -29,7 +29,7 @@ def weakening_line(weakening: WeakeningDoc) -> str:
 
 
 def weakening_text(weakening: WeakeningDoc) -> str:
-    """One weakening as plain text; its terminal's door is still before it."""
+    """Formats one weakening as plain text, not yet escaped for a terminal."""
     where = _place(weakening)
     return f"weakened: {_what(weakening)}: {weakening['message']}{f' ({where})' if where else ''}"
 

@@ -1,4 +1,4 @@
-"""Figures and words as people read them: nothing rounds to a certainty that is not there."""
+"""Formats numbers and lists for people; no number is rounded to a false 0% or 100%."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DAY = 86_400
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 scenario`, `2 scenarios`, `1,000 scenarios`."""
+    """Returns a number with its noun: `1 scenario`, `2 scenarios`, `1,000 scenarios`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def checks(summary: SummaryDoc) -> str:
-    """`112 passed, 3 failed, 2 not evaluable`; empty where nothing was checked."""
-    found = dict(summary).get("checks")  # a document of an earlier version has none
+    """Returns counts like `112 passed, 3 failed, 2 not evaluable`; empty if nothing was checked."""
+    found = dict(summary).get("checks")  # absent in documents of earlier versions
     if not isinstance(found, dict):
         return ""
     told = [(found.get(word), word.replace("_", " ")) for word in OUTCOMES]
@@ -31,12 +31,12 @@ def checks(summary: SummaryDoc) -> str:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Joins parts as `a`, `a and b` or `a, b and c`."""
     return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
 
 def percent(share: float | None) -> str:
-    """A share as a whole percentage; 0% and 100% only where they are exact."""
+    """Formats a share as a whole percentage; 0% and 100% only if exact."""
     if share is None:
         return UNKNOWN
     told = f"{share * 100:.0f}%"
@@ -46,7 +46,7 @@ def percent(share: float | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score with two digits; 0.00 and 1.00 only where they are exact."""
+    """Formats a score with two decimals; 0.00 and 1.00 only if exact."""
     if value is None:
         return DASH
     told = f"{value:.2f}"
@@ -56,51 +56,51 @@ def score(value: float | None) -> str:
 
 
 def points(delta: float | None) -> str:
-    """A move of a score, signed; nothing for none."""
+    """Formats the change of a score with its sign; empty if it is 0 or None."""
     if not delta:
         return ""
     return f"+{score(delta)}" if delta > 0 else f"{MINUS}{score(-delta)}"
 
 
 def steps(delta: int | None) -> str:
-    """A move of a count, signed; nothing for none."""
+    """Formats the change of a count with its sign; empty if it is 0 or None."""
     if not delta:
         return ""
     return f"+{delta:,}" if delta > 0 else f"{MINUS}{-delta:,}"
 
 
 def dollars(amount: float | None) -> str:
-    """An amount of US dollars, without the sign that starts a formula in Markdown."""
+    """Formats US dollars; without a dollar sign, which starts a formula in Markdown."""
     if amount is None:
         return UNKNOWN
     return f"{amount:,.2f} USD" if amount == 0 or abs(amount) >= 1 else f"{amount:.3g} USD"
 
 
 def cost(summary: SummaryDoc) -> str:
-    """What a run cost, saying so where that was computed and not recorded."""
+    """Formats the cost of a run; `(computed)` marks a cost that was not recorded."""
     is_computed = summary.get("cost_computed") and summary["cost_usd"] is not None
     return f"{dollars(summary['cost_usd'])}{' (computed)' if is_computed else ''}"
 
 
 def seconds(amount: float | None) -> str:
-    """A time in seconds."""
+    """Formats a duration given in seconds."""
     if amount is None:
         return UNKNOWN
     return f"{amount:,.1f} s" if amount == 0 or amount >= 1 else f"{amount * 1000:.3g} ms"
 
 
 def count(amount: int | None) -> str:
-    """A count with its thousands apart."""
+    """Formats a count with thousands separators."""
     return UNKNOWN if amount is None else f"{amount:,}"
 
 
 def mean_count(amount: float | None) -> str:
-    """A mean of counts, rounded to a whole one."""
+    """Formats a mean of counts, rounded to a whole number."""
     return count(None if amount is None else round(amount))
 
 
 def relative(before: float | None, now: float | None) -> str:
-    """A move relative to what was, `+35%`; nothing where a side is unknown or nothing moved."""
+    """Formats a change relative to the baseline: `+35%`; empty if unknown or unchanged."""
     if before is None or now is None or before <= 0 or before == now:
         return ""
     share = now / before - 1
@@ -109,5 +109,5 @@ def relative(before: float | None, now: float | None) -> str:
 
 
 def age(seconds_: int) -> str:
-    """An age in whole days: a run repeated on the same day says the same."""
+    """Formats an age in whole days, so that a run repeated on the same day gives the same text."""
     return "less than a day old" if seconds_ < _DAY else f"{counted(seconds_ // _DAY, 'day')} old"

@@ -1,1 +1,1 @@
-"""Golden conversations: eight dimensions, each from evidence in the trace; none is ever passed in silence."""
+"""Judges golden conversations: eight dimensions, each by evidence in the trace; without any none passes."""

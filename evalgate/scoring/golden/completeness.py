@@ -1,4 +1,4 @@
-"""`response_completeness`: each answer beside the golden one, see measures.text.response_quality."""
+"""`response_completeness`: compares each answer with the golden one, see measures.text.response_quality."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTHING = "the golden has no response to compare with"
 
 
 def response_completeness(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFinding:
-    """The quality of each answer; a turn that is missing or extra, or has no answer, scores 0."""
+    """Scores the quality of each answer; a turn that is missing or extra, or has no answer, scores 0."""
     has_any = any(rules.golden.golden_responses)
     steps: list[float | None] = []
     findings: list[DimensionIssue] = []

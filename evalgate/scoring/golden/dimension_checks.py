@@ -1,4 +1,4 @@
-"""The dimensions of a golden as assertions: what judges, compares and reports scenarios then knows them."""
+"""Makes assertions of a golden's dimensions, so that they are judged, compared and reported like others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def dimension_checks(rules: GoldenRules, location: Location | None) -> list[Assertion]:
-    """One for each dimension that is evaluated; one with nothing to judge leaves its weight to the others."""
+    """One assertion for each evaluated dimension; one with nothing to judge leaves its weight to others."""
     demands = described(rules)
     return [
         Assertion(

@@ -1,4 +1,4 @@
-"""What one dimension is worth, turn by turn, and what was found wrong on the way."""
+"""The score of one dimension, turn by turn, and the problems found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Source = Literal["formula", "recorded", "assertions", "none"]
 
 
 class DimensionIssue(NamedTuple):
-    """Something wrong in one step, by its number from 0."""
+    """A problem in one step; steps are numbered from 0."""
 
     step: int
     message: str
@@ -25,25 +25,25 @@ class DimensionIssue(NamedTuple):
 
 @dataclass(slots=True)
 class StepTally:
-    """Demands met, of all there were, in one step."""
+    """Counts the demands of one step, and how many of them were met."""
 
     met: int = 0
     of: int = 0
 
     def count(self, *, met: bool) -> None:
-        """One more."""
+        """Counts one more demand."""
         self.met += met
         self.of += 1
 
     @property
     def share(self) -> float | None:
-        """What part was met; None where there was nothing to meet."""
+        """The share that was met; None if there was nothing to meet."""
         return self.met / self.of if self.of else None
 
 
 @dataclass(slots=True)
 class DimensionFinding:
-    """A score for each step, None where there is nothing to judge; `lacking` says why all are None."""
+    """A score for each step, None if there is nothing to judge; `missing_reason` is why all are None."""
 
     steps: list[float | None]
     findings: list[DimensionIssue] = field(default_factory=list)
@@ -51,12 +51,12 @@ class DimensionFinding:
 
 
 def step_of(beside: Sequence[TurnPair], due: Due) -> int | None:
-    """The step of the turn in which something is due; None where any turn will do."""
+    """The step of the turn in which something is due; None if any turn will do."""
     if due.turn is None:
         return None
     return next((at for at, each in enumerate(beside) if each.step.golden == due.turn), last_step(beside))
 
 
 def last_step(beside: Sequence[TurnPair]) -> int:
-    """The step in which what never came is missed: the golden's last turn."""
+    """The step to which something that never came is charged: the golden's last turn."""
     return max((at for at, each in enumerate(beside) if not each.is_extra), default=len(beside) - 1)

@@ -1,4 +1,4 @@
-"""One trace beside its golden: every dimension with where its figure comes from, and all that is wrong."""
+"""Judges one trace against its golden: the score and its source for every dimension, and all issues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_TOLD = 3
 
 @dataclass(frozen=True, slots=True)
 class Dimensioned:
-    """One dimension of one trace; `steps` are its scores turn by turn, empty where it has none of its own."""
+    """One dimension of one trace; `steps` are its scores turn by turn, empty if it has none by turn."""
 
     name: Dimension
     score: float | None
@@ -64,16 +64,16 @@ class JudgedGolden:
 
 
 def judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
-    """Judges once, whatever asks; what was found is let go with the trace's view."""
+    """Judges a trace once, however often it is asked; the result is freed with the trace's view."""
     kept = view_of(trace).kept
     if id(rules) not in kept:
-        kept[id(rules)] = rules, _judged(rules, trace)  # kept alive, no other rules can have its id
+        kept[id(rules)] = rules, _judged(rules, trace)  # a reference to `rules`, so that its id stays unique
     found: JudgedGolden = kept[id(rules)][1]
     return found
 
 
 def finding_of(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
-    """One dimension as an assertion finds it."""
+    """One dimension as the finding of an assertion."""
     found = judged(rules, trace)
     if found.problem is not None:
         return Found("error", found.problem)
@@ -88,7 +88,7 @@ def finding_of(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
 
 
 def named(step: TurnPair) -> str:
-    """A step as people count: turns of the golden from 1."""
+    """Names a step for people: turns of the golden count from 1."""
     if step.step.golden is not None:
         return f"turn {step.step.golden + 1}"
     return f"extra turn {(step.step.actual or 0) + 1}"
@@ -107,7 +107,7 @@ def _judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
 
 
 def _scored(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> Mapping[str, DimensionFinding]:
-    """Dimensions that have a formula; a turn that is missing scores 0 where others could be judged."""
+    """Scores the dimensions that have a formula; a missing turn scores 0 if other turns could be judged."""
     if not beside:
         return dict.fromkeys(
             FORMULAS, DimensionFinding([], lacking="neither the golden nor the trace has a turn")
@@ -135,7 +135,7 @@ def _dimension(
     beside: Sequence[TurnPair],
     trace: Trace,
 ) -> Dimensioned:
-    """By what was recorded, else by the assertions assigned to it, else by its formula."""
+    """Scores a dimension by its recorded score, else by assertions assigned to it, else by its formula."""
     recorded = trace.scores.get(name)
     if recorded is not None:
         score = normalize_score(recorded)
@@ -186,7 +186,7 @@ def _turn_weights(rules: GoldenRules, beside: Sequence[TurnPair]) -> list[float]
 
 
 def _step_issues(rules: GoldenRules, name: Dimension, scored: DimensionFinding) -> Iterator[Issue]:
-    """One issue for each step that falls short, with all that was found in it."""
+    """One issue for each step that falls short, with all problems found in it."""
     by_step: dict[int, list[DimensionIssue]] = {}
     for each in scored.findings:
         by_step.setdefault(each.step, []).append(each)
@@ -210,7 +210,7 @@ def _whole_issue(rules: GoldenRules, name: Dimension, score: float, reason: str)
 
 
 def _alone(beside: Sequence[TurnPair]) -> Iterator[Issue]:
-    """Turns that only one side has."""
+    """Issues for turns that only one side has."""
     for at, each in enumerate(beside):
         if each.is_missing:
             said = shorten(each.user or each.response or "")
@@ -222,6 +222,6 @@ def _alone(beside: Sequence[TurnPair]) -> Iterator[Issue]:
 
 
 def _by_turn(beside: Sequence[TurnPair], dimension: Dimensioned) -> dict[str, float]:
-    """Scores by turn, rounded for people."""
+    """Scores by turn, rounded for display."""
     pairs = zip(beside, dimension.steps, strict=False)
     return {named(each): round(score, 4) for each, score in pairs if score is not None}

@@ -1,4 +1,4 @@
-"""Words for scores: the level that one is of, and how grave it is to fall short."""
+"""Words for scores: the level of a score, and the severity of a low one."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def level(score: float) -> Level:
 def severity(
     dimension: Dimension, score: float, passing: float = PASSING_SCORE, warning: float = WARNING_THRESHOLD
 ) -> Severity | None:
-    """How grave a score is; None for a whole one.
+    """The severity of a score; None for a full one.
 
-    Nothing right at all is critical, but for tone and for words that differ from the golden ones.
+    A score of 0 is critical, except for tone and for words that differ from the golden ones.
     """
     if reaches(score, 1.0):
         return None

@@ -1,6 +1,6 @@
-"""Memories that an agent retrieved, as a trace tells them.
+"""Reads the memories that an agent retrieved out of a trace.
 
-They are the results of its calls of memory tools, and what the trace's own `metadata.memories` lists.
+They are the results of its calls of memory tools, and the entries of the trace's `metadata.memories`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MEMORY_TOOLS: tuple[str, ...] = (
     *("recall*", "*_recall", "load_memory", "*search_memor*", "*get_memor*", "*read_memor*"),
     *("*retrieve_memor*", "*query_memor*", "*find_memor*", "*memory_search", "*memory_get"),
 )
-"""Tools that retrieve memories, where a suite names none; `*` stands for any characters."""
+"""Tools that retrieve memories, if a suite names none; `*` matches any characters."""
 LISTED = ("memories", "retrieved_memories")
 MAX_MEMORIES = 1_000
 _LISTS = ("memories", "results", "items", "documents", "matches")
@@ -28,7 +28,7 @@ _KINDS = ("kind", "type", "memory_type", "category")
 
 
 class Memory(NamedTuple):
-    """One memory: what it says, what kind it is where that is told, and as the trace has it."""
+    """One memory: its text, its kind if the trace records it, and the value in the trace."""
 
     text: str
     kind: str | None
@@ -36,7 +36,7 @@ class Memory(NamedTuple):
 
 
 def retrieved(calls: Sequence[ToolCall], tools: Sequence[str]) -> list[Memory]:
-    """What calls of memory tools brought back."""
+    """The memories in the results of memory tools."""
     found = [
         memory
         for call in calls
@@ -47,7 +47,7 @@ def retrieved(calls: Sequence[ToolCall], tools: Sequence[str]) -> list[Memory]:
 
 
 def listed(trace: Trace) -> dict[int, list[Memory]]:
-    """What a trace lists as retrieved, by turn from 1; an entry without `turn` is of the first."""
+    """Memories that the trace's metadata lists, by turn from 1; an entry without `turn` is of the first."""
     found: dict[int, list[Memory]] = {}
     for name in LISTED:
         values = trace.metadata.get(name)

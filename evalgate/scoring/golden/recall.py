@@ -1,8 +1,8 @@
-"""`memory_precision` and `memory_recall`: what was retrieved, against what had to be remembered.
+"""`memory_precision` and `memory_recall`: compares retrieved memories with those that are due.
 
-Recall is the share of what is due that was remembered, precision the share of retrieved memories that were
-due. A kind of memory (episodic, semantic, ...) can be judged only where the trace tells kinds; any other
-entry is a text to be remembered, and counts as remembered also where the answer says it.
+Recall is the share of due entries that were remembered, precision the share of retrieved memories that were
+due. A kind of memory (episodic, semantic, ...) can be judged only if the trace records kinds; any other
+entry is a text to be remembered, and counts as remembered also if the answer contains it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_KINDS = "the trace does not tell what kinds its memories are"
 
 
 def memory_recall(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFinding:
-    """The score of each step, and what was forgotten."""
+    """The score of each step, and the entries that were forgotten."""
     demands = [each for entry in rules.golden.required_memory_recall if (each := due(entry)).word != NOTHING]
     tallies, findings = [StepTally() for _ in beside], list[DimensionIssue]()
     has_kinds = any(memory.kind for memory in _all(beside))
@@ -59,7 +59,7 @@ def memory_recall(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFi
 
 
 def memory_precision(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFinding:
-    """The score of each step, and the memories that nothing asked for."""
+    """The score of each step, and the retrieved memories that are not due."""
     demands = [due(entry) for entry in rules.golden.required_memory_recall]
     tallies, findings = [StepTally() for _ in beside], list[DimensionIssue]()
     bounds = [step_of(beside, demand) for demand in demands]
@@ -93,7 +93,7 @@ def _is_kind(demand: Due) -> bool:
 
 
 def _said(step: TurnPair) -> list[str]:
-    """The answer of a step and the memories retrieved in it, ready to be searched."""
+    """The answer of a step and the memories retrieved in it, normalised for searching."""
     if step.actual is None:
         return []
     return [
@@ -110,7 +110,7 @@ def _is_remembered(demand: Due, fact: str, step: TurnPair, said: Sequence[str]) 
 
 
 def _is_due(memory: Memory, demands: Sequence[Due]) -> bool | None:
-    """Whether a retrieved memory is one of those due; None where nobody can tell."""
+    """Whether a retrieved memory is one of those due; None if unknown."""
     text = spoken(memory.text)
     if any(not _is_kind(each) and (fact := spoken(each.word)).strip() and fact in text for each in demands):
         return True
@@ -121,7 +121,7 @@ def _is_due(memory: Memory, demands: Sequence[Due]) -> bool | None:
 
 
 def spoken(text: str) -> str:
-    """The words of a text between blanks: what one text says stands in another that says it, too.
+    """The words of a text between spaces, so that one text can be searched for in another.
 
     >>> spoken("Green TEA!") in spoken("You like green tea, as always.")
     True

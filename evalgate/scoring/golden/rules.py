@@ -1,4 +1,4 @@
-"""By what a golden is judged: its demands, and what its suite says of goldens."""
+"""The rules that a golden is judged by: its demands, and its suite's settings for goldens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Due(NamedTuple):
 
 
 def due(entry: str) -> Due:
-    """An entry as written: `lookup_order`, or `lookup_order@2` where it is due in the second turn.
+    """Parses an entry as written: `lookup_order`, or `lookup_order@2` if it is due in the second turn.
 
     >>> due("lookup_order@2"), due("mail@home")
     (Due(word='lookup_order', turn=1), Due(word='mail@home', turn=None))
@@ -42,8 +42,8 @@ def due(entry: str) -> Due:
 class GoldenRules:
     """One golden, ready to judge.
 
-    `evaluated` are the dimensions that count at all; `assigned` are assertions that stand in for a
-    dimension's own formula; `turn_weights` may be fewer than the turns: the others weigh 1.
+    Dimensions of the categories in `left_out` are not judged; `assigned` are assertions that replace a
+    dimension's formula; `turn_weights` may be fewer than the turns: the others weigh 1.
     """
 
     golden: Golden
@@ -58,7 +58,7 @@ class GoldenRules:
 
     @property
     def dimensions(self) -> list[Dimension]:
-        """Those that are judged."""
+        """The dimensions that are judged."""
         return [name for name, category in CATEGORY.items() if category not in self.left_out]
 
     @property

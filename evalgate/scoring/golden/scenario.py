@@ -1,4 +1,4 @@
-"""A golden over the trials of its scenario."""
+"""Combines the trials of a golden's scenario into one result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def golden_result(rules: GoldenRules, trials: Sequence[TrialResult], score: float | None) -> GoldenResult:
-    """Its dimensions as means of the trials in which they could be judged, every issue once."""
+    """The dimensions as means over the trials in which they could be judged, and every issue once."""
     found = [trial.golden for trial in trials if trial.golden is not None]
     return GoldenResult(
         rules.golden,
@@ -34,7 +34,7 @@ def _mean(scores: Iterable[float | None]) -> float | None:
 
 
 def _all_turns(rules: GoldenRules, trials: Sequence[GoldenTrial]) -> dict[str, Sequence[float | None]]:
-    """By dimension, where any turn has a score of its own."""
+    """Scores of turns by dimension, for dimensions in which any turn has a score."""
     turns = {name: _turns(name, trials, rules.turns) for name in rules.dimensions}
     return {name: scores for name, scores in turns.items() if any(score is not None for score in scores)}
 
@@ -50,7 +50,7 @@ def _turns(dimension: str, trials: Sequence[GoldenTrial], count: int) -> list[fl
 
 
 def _issues(trials: Sequence[GoldenTrial]) -> list[Issue]:
-    """What is wrong in one trial and in the next is one issue, the first of its kind in its turn."""
+    """Merges the issues of all trials: those with equal category, severity, turn and message are one."""
     found: dict[tuple[str, str, int | None, str], Issue] = {}
     for trial in trials:
         for issue in trial.issues:

@@ -1,4 +1,4 @@
-"""Answers that show a serialised object where the golden one is prose."""
+"""Finds answers that show a serialised object where the golden answer is prose."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def serialised_answers(beside: Sequence[TurnPair]) -> Iterator[Issue]:
-    """One issue for each."""
+    """One issue for each such answer."""
     for at, each in enumerate(beside):
         answer = each.actual.response if each.actual is not None else None
         found = serialised_object(answer) if answer else None

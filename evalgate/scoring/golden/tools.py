@@ -1,7 +1,7 @@
-"""`tool_success_rate`: of the calls that were due, and of those that went wrong, how many went right.
+"""`tool_success_rate`: of the calls that were due and those that failed, the share that succeeded.
 
-In a turn with demands it is demands met / (demands + calls gone wrong); other calls that went right neither
-help nor harm. Where the golden demands nothing of tools it is the share of calls that went right.
+In a turn with demands it is demands met / (demands + failed calls); other successful calls neither help nor
+harm. If the golden demands nothing of tools it is the share of calls that succeeded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NOTHING = "no call was made and none is due"
 NO_TOOL, INVOKED, INTERPRETED = "not_applicable", "correct_invocation", "correct_interpretation"
 SHORTEST_WORD = 3
-"""Letters or digits of a word by which an answer shows that a result was read."""
+"""Length of a word from which it shows, in the answer, that a result was read; numbers may be shorter."""
 
 
 def tool_success(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> DimensionFinding:
@@ -41,7 +41,7 @@ def tool_success(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -
 
 
 class _Judged:
-    """The calls of one trace against the demands of one golden."""
+    """Compares the calls of one trace with the demands of one golden."""
 
     def __init__(self, rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> None:
         self._beside = beside
@@ -65,7 +65,7 @@ class _Judged:
         return DimensionFinding([tally.share for tally in self._tallies], self._findings, NOTHING)
 
     def _calls_right(self, step: int, forbidden: set[int | None]) -> list[ToolCall]:
-        """The calls of a step that went right; the others count against it."""
+        """The successful calls of a step; the others count against it."""
         actual = self._beside[step].actual
         right: list[ToolCall] = []
         is_free = not {None, step} & forbidden
@@ -82,7 +82,7 @@ class _Judged:
         return right
 
     def _judge_names(self, left: list[Counter[str]]) -> None:
-        """Each name takes one call: those due in a turn first, then exact names before globs."""
+        """Each name uses up one call: those due in a turn first, then exact names before globs."""
         ordered = sorted(self._demands, key=lambda each: (each.turn is None, "*" in each.word))
         for demand in ordered:
             bound = step_of(self._beside, demand)
@@ -109,7 +109,7 @@ class _Judged:
             self._miss(demand, bound, missed)
 
     def _is_read(self, step: int, call: ToolCall) -> bool:
-        """Whether a word of the result, that the user has not said, stands in the answer."""
+        """Whether the answer contains a word from the result that the user did not use."""
         actual = self._beside[step].actual
         result = call["result_text"] or show(call["result"], MAX_TEXT // 4)
         if actual is None or not actual.response or not (call["result"] or call["result_text"]):
@@ -130,7 +130,7 @@ class _Judged:
 
 
 def wrong_with(call: ToolCall, known: Collection[str]) -> str | None:
-    """What went wrong with a call, None where nothing did; `known` are the tools that the trace defines."""
+    """What went wrong with a call, None if nothing did; `defined_tools` are those that the trace defines."""
     if known and call["name"] not in known:
         return "is no tool that the agent was given"
     if call["arguments_error"] is not None:
@@ -141,7 +141,7 @@ def wrong_with(call: ToolCall, known: Collection[str]) -> str | None:
 
 
 def _taken(word: str, left: Counter[str]) -> str | None:
-    """A call that is left and that the word names."""
+    """The name of a remaining call that the word matches."""
     return next((name for name, count in left.items() if count > 0 and matches_id(word, name)), None)
 
 

@@ -1,4 +1,4 @@
-"""A trace beside its golden as the results keep it."""
+"""One trace judged against its golden, in the form that results store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_TURNS = 200
 MOST_ISSUES = 100
 MOST_VALUES = 50
-"""Memories, and results of tools, that are kept of a turn."""
+"""Memories, and results of tools, that are kept for each turn."""
 MAX_TEXT, MAX_VALUE = 10_000, 2_000
 """Characters of a message, and of such a value, that are kept."""
 
@@ -63,6 +63,6 @@ def _cut(text: str | None) -> str | None:
 
 
 def _kept(value: Any) -> Any:
-    """A JSON value that is small enough, else the beginning of it as text."""
+    """A JSON value if it is small enough, else its beginning as text."""
     shown = show(value, MAX_VALUE)
     return value if len(shown) <= MAX_VALUE else shown

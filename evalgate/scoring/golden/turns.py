@@ -1,4 +1,4 @@
-"""The turns of a trace, laid beside those of its golden."""
+"""Aligns the turns of a trace with those of its golden."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ActualTurn:
-    """What the user said, what the agent answered last, and what it did between."""
+    """The user's message, the agent's last answer, and what the agent did in between."""
 
     user: str | None
     response: str | None
@@ -34,7 +34,7 @@ class ActualTurn:
 
 
 class TurnPair(NamedTuple):
-    """One step of both conversations; None where a side has no such turn. Numbers count from 0."""
+    """One step of both conversations; None if a side has no such turn. Numbers count from 0."""
 
     step: TurnStep
     actual: ActualTurn | None
@@ -43,17 +43,17 @@ class TurnPair(NamedTuple):
 
     @property
     def is_missing(self) -> bool:
-        """The golden has it, the trace has not."""
+        """Only the golden has the turn."""
         return self.actual is None
 
     @property
     def is_extra(self) -> bool:
-        """The trace has it, the golden has not."""
+        """Only the trace has the turn."""
         return self.step.golden is None
 
 
 def align_turns(rules: GoldenRules, trace: Trace) -> list[TurnPair]:
-    """Every turn of both, in order. Raises TooLongError."""
+    """Pairs every turn of both, in order. Raises TooLongError."""
     golden, turns = rules.golden, turns_of(trace, rules.memory_tools)
     said = [_at(golden.user_messages, number) for number in range(rules.turns)]
     steps = align(said, [turn.user for turn in turns])
@@ -74,7 +74,7 @@ def _at(texts: Sequence[str], number: int | None) -> str | None:
 
 
 def turns_of(trace: Trace, memory_tools: Sequence[str] = MEMORY_TOOLS) -> list[ActualTurn]:
-    """What was said and done, by what the user said; a trace without a user is one turn."""
+    """The turns of a trace, one for each user message; a trace without a user is one turn."""
     exchanges: list[dict[str, Any]] = view_of(trace).get("exchanges") or []
     if not exchanges and (trace.messages or trace.tool_calls):
         whole = trace.response["content"]
@@ -92,7 +92,7 @@ def turns_of(trace: Trace, memory_tools: Sequence[str] = MEMORY_TOOLS) -> list[A
             *(_whole(trace) if is_only else _metered(trace, number, with_before=number == first)),
         )
         found.append(turn)
-    for left in memories.values():  # of turns that the trace does not have
+    for left in memories.values():  # memories of turns that the trace does not have
         if found:
             found[-1].memories += left
     return found
@@ -103,7 +103,7 @@ def _whole(trace: Trace) -> tuple[float | None, int | None, float | None]:
 
 
 def _metered(trace: Trace, turn: int, *, with_before: bool) -> tuple[float | None, int | None, float | None]:
-    """Latency, tokens and cost of the requests of one turn; unknown where one of them does not tell."""
+    """Latency, tokens and cost of the model calls of one turn; unknown if one of them lacks it."""
     calls = [
         call for call in trace.llm_calls if call["turn"] == turn or (with_before and call["turn"] < turn)
     ]

@@ -1,4 +1,4 @@
-"""What the dimensions of a golden weigh, and the overall score that they make."""
+"""The weights of a golden's dimensions, and the overall score."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CATEGORY: Mapping[Dimension, IssueCategory] = {
     "factual_accuracy": "accuracy",
     "response_completeness": "completeness",
 }
-"""The dimensions, and what each is about; the two of memory share its weight."""
+"""The dimensions with their categories; the two of memory share its weight."""
 
 
 class Weights(NamedTuple):
-    """Shares of the overall score, 1 together."""
+    """Shares of the overall score, 1 in total."""
 
     identity: float = 0.15
     memory: float = 0.20
@@ -40,7 +40,7 @@ class Weights(NamedTuple):
 
     @property
     def flaw(self) -> str | None:
-        """Why these can't be weights, or None."""
+        """Why these weights are invalid, or None."""
         if not all(0 <= weight <= 1 for weight in self):
             return "a weight lies between 0 and 1"
         total = fsum(self)
@@ -55,7 +55,7 @@ class Weights(NamedTuple):
 def overall(scores: Mapping[Dimension, float | None], weights: Weights | None = None) -> float | None:
     """The sum of score times weight, in [0, 1].
 
-    The weight of a dimension without a score is spread over the others; None where none has one.
+    The weight of a dimension without a score is spread over the others; None if no dimension has a score.
     """
     weights = weights or Weights()
     judged = {name: score for name, score in scores.items() if score is not None}
@@ -64,12 +64,12 @@ def overall(scores: Mapping[Dimension, float | None], weights: Weights | None = 
 
 
 def mean_over_turns(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
-    """The mean of the turns that have a score, by their weights; None where none has."""
+    """The weighted mean of the turns that have a score; None if no turn has one."""
     given = [1.0] * len(scores) if weights is None else weights
     judged = [(score, weight) for score, weight in zip(scores, given, strict=True) if score is not None]
     return weighted_mean([score for score, _ in judged], [weight for _, weight in judged])
 
 
 def reaches(score: float, limit: float) -> bool:
-    """Whether a score is at least the limit, once both are rounded."""
+    """Whether a score is at least the limit, with both rounded."""
     return round(score, DIGITS) >= round(limit, DIGITS)

@@ -1,1 +1,1 @@
-"""Goldens as suites and files write them. Entry points: `goldens.Goldens`, `golden_file`, `golden_rules`."""
+"""Goldens of a suite. Entry points: `goldens.GoldenScenarioBuilder`, `golden_rules`, `golden_written`."""

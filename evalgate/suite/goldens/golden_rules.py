@@ -1,4 +1,4 @@
-"""From a golden as written to the golden itself, and to the rules that it is judged by."""
+"""Builds a golden, and the rules that it is judged by, from an entry of a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DUE = ("required_memory_recall", "required_tool_usage", "required_refusal")
 
 
 def golden_of(entry: GoldenEntry) -> Golden:
-    """The golden that an entry writes down."""
+    """The golden of an entry."""
     return Golden(
         id=entry.id,
         title=entry.title,
@@ -51,7 +51,7 @@ def golden_of(entry: GoldenEntry) -> Golden:
 def rules_of(
     golden: Golden, entry: GoldenEntry, settings: GoldenSettings, assertions: Sequence[Assertion]
 ) -> tuple[GoldenRules, list[FieldProblem]]:
-    """The rules, what the entry does not say taken from its suite; and what is wrong with them."""
+    """The rules of an entry, completed by the settings of its suite; and the problems in them."""
     weights = Weights() if settings.weights is None else Weights(**settings.weights.model_dump())
     passing = next((each for each in (entry.passing_score, settings.passing_score) if each is not None), None)
     strict = settings.strict if entry.strict is None else entry.strict
@@ -76,7 +76,7 @@ def rules_of(
 
 
 def settings_flaw(settings: GoldenSettings) -> FieldProblem | None:
-    """What is wrong with what a suite says of all its goldens."""
+    """The first problem in a suite's settings for all its goldens."""
     if settings.weights is not None:
         flaw = Weights(**settings.weights.model_dump()).flaw
         if flaw is not None:
@@ -89,7 +89,7 @@ def settings_flaw(settings: GoldenSettings) -> FieldProblem | None:
 
 
 def due_flaws(golden: Golden) -> Iterator[FieldProblem]:
-    """What is wrong with a golden in itself: its id, and turns that it does not have."""
+    """Problems of a golden itself: a glob id, and references to turns that it does not have."""
     if "*" in golden.id:
         yield FieldProblem(("id",), "a golden is one conversation: its `id` has no `*`")
     turns = max(len(golden.user_messages), len(golden.golden_responses))
@@ -101,7 +101,7 @@ def due_flaws(golden: Golden) -> Iterator[FieldProblem]:
 
 
 def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
-    """Dimensions that the golden, or else its suite, switches off."""
+    """Categories of dimensions that the golden, or else its suite, switches off."""
     found: list[IssueCategory] = []
     for category in CATEGORIES:
         own, shared = (getattr(each, f"evaluate_{category}") for each in (entry, settings))

@@ -1,4 +1,4 @@
-"""A golden as a suite would write it: what a store holds, a baseline keeps and an export says."""
+"""Encodes a golden as an entry of a suite, for the store, baselines and exports."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StoredGoldens:
-    """The documents behind the entries of a suite's `goldens`, by number.
+    """The documents that the entries of a suite's `goldens` name, by the number of the entry.
 
-    `thresholds` are the critical issues that regression suites allow, of which goldens came.
+    `thresholds` are the critical issues allowed by the regression suites that goldens came from.
     """
 
     documents: dict[int, Sequence[Document]] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class StoredGoldens:
 
 
 def written_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[str, Any]:
-    """What it says, without what is empty; with the passing score and the switches of a regression suite.
+    """The fields that are not empty, and the passing score and switches of a regression suite, if given.
 
     >>> from evalgate.models.run.golden import Golden
     >>> written_golden(Golden("greeting", user_messages=("hi",)))

@@ -1,4 +1,4 @@
-"""The goldens of a suite: read from where they stand, checked, and made ready to judge as scenarios."""
+"""Reads and checks the goldens of a suite, in place or in other documents, and builds their scenarios."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Model = TypeVar("Model", bound=Closed)
 
 
 class _Placed(NamedTuple):
-    """One golden as written, and where."""
+    """One golden as written, and its location."""
 
     document: Document
     path: Path
@@ -43,10 +43,10 @@ class _Placed(NamedTuple):
 
 
 class SuiteGoldens:
-    """Puts the goldens of one suite together; `warnings` is what `validate` says besides mistakes.
+    """Builds the scenarios of a suite's goldens; `warnings` are what `validate` reports besides mistakes.
 
-    `found` is what its entries name that stands elsewhere. `written` is the suite with all of that written
-    in; `policy` is its own, but for what stored regression suites say where it says nothing.
+    `stored` holds the documents that its entries name. `content` is the suite with all those goldens
+    inserted; `policy` is the suite's, completed by the limits of stored regression suites.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class SuiteGoldens:
 
     @property
     def policy(self) -> PolicyEntry:
-        """What the suite makes of a run."""
+        """The suite's policy; if it sets no limit of critical issues, with that of its regression suites."""
         own = self._file.policy
         if not self._found.thresholds or own.critical_issue_threshold is not None:
             return own
@@ -72,7 +72,7 @@ class SuiteGoldens:
 
     @property
     def written(self) -> dict[str, Any]:
-        """The suite, every golden written into it."""
+        """The suite's content with every golden inserted."""
         said: dict[str, Any] = {**self._document.value, ITEMS: [each.raw for each in self._placed]}
         if self.policy is not self._file.policy:
             own = said.get("policy") or {}
@@ -126,7 +126,7 @@ class SuiteGoldens:
                 yield placed
 
     def _behind(self, number: int) -> Iterator[_Placed]:
-        """The goldens in the documents that an item names."""
+        """The goldens in the documents that an entry names."""
         for document in self._found.documents.get(number, ()):
             value: Any = document.value
             path: Path = ()
@@ -165,7 +165,7 @@ class SuiteGoldens:
     def _plain(
         self, placed: _Placed, entry: GoldenEntry, rules: GoldenRules, assertions: Sequence[Assertion]
     ) -> Scenario:
-        """The golden as a scenario. An assertion decides beside the dimensions only where it is required."""
+        """The golden as a scenario. An assertion besides the dimensions decides only if it is required."""
         place = placed.document.at((*placed.path, "id"))
         beside = [replace(each, weight=0.0) for each in assertions if each.dimension is None or each.required]
         demanded = entry.trials.min_pass_k
@@ -186,7 +186,7 @@ class SuiteGoldens:
         )
 
     def _note(self, placed: _Placed, golden: Golden) -> None:
-        """What is allowed and yet likely a slip."""
+        """Warns of words that are allowed but likely typos."""
         from evalgate.suite.goldens.likely_typos import doubtful
 
         for path, message, hint in doubtful(golden):

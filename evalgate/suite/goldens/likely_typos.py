@@ -1,4 +1,4 @@
-"""Words of a golden that are allowed, for their lists are open, and yet look like a slip."""
+"""Finds words of a golden that are allowed, as their lists are open, but look like typos."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LISTS = {
 
 
 def doubtful(golden: Golden) -> Iterator[tuple[Path, str, str]]:
-    """Where a word stands that is near to a known one, what to say of it, and the known one."""
+    """The path of each word that is similar to a known one, with a message and a hint."""
     for name, word, known in (
         ("intent", golden.intent, INTENTS),
         ("primary_stance", golden.primary_stance, STANCES),

@@ -1,4 +1,4 @@
-"""What `evalgate-approvals.yaml` may say, and its approvals with their places."""
+"""The model of `evalgate-approvals.yaml`, and its approvals with their locations."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ Sentence = Annotated[Text, Field(min_length=1, max_length=1_000)]
 
 
 class LimitEntry(Closed):
-    """How bad it may get: the lowest score of the scenario that is approved."""
+    """The lowest score of the scenario that is approved."""
 
     score: Share
 
 
 class ApprovalEntry(Closed):
-    """One approval as written: of a scenario, or of one check in it, or of one kind of change.
+    """One approval as written: of a scenario, of one check in it, or of one kind of change.
 
-    `until` is the last day on which it holds. `trace` is the sha256 of the recording that may fail, or
-    several.
+    `until` is the last day on which it holds. `trace` is the sha256 of the trace that may fail, or a list.
     """
 
     suite: Name
@@ -53,7 +52,7 @@ class ApprovalsFile(Closed):
 
 
 def parse_approvals(document: Document, mistakes: Diagnostics) -> list[Approval]:
-    """The approvals of a loaded file, none where it has mistakes, which are kept."""
+    """The approvals of a loaded file; none if it has mistakes, which are added to `diagnostics`."""
     file = mistakes.read(document, ApprovalsFile)
     if file is None:
         return []

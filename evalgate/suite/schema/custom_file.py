@@ -1,4 +1,4 @@
-"""How a suite says where the fields of a trace stand in somebody's own JSON, as written."""
+"""The model of `custom`: where the fields of a trace are in JSON of an unknown format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RoleName = Annotated[str, Field(max_length=100)]
 
 
 class MessageFields(Closed):
-    """Where the fields of one message stand in it."""
+    """Where the fields of a message are in it."""
 
     role: Expression = "role"
     content: Expression = "content"
@@ -24,7 +24,7 @@ class MessageFields(Closed):
 
 
 class CallFields(Closed):
-    """Where the fields of one tool call stand in it; `path` leads from the run to a list of all calls."""
+    """Where the fields of a tool call are in it; `path` leads from the run to a list of all calls."""
 
     path: Expression | None = None
     id: Expression = "id"
@@ -39,10 +39,10 @@ class CallFields(Closed):
 
 
 class CustomEntry(Closed):
-    """Where the fields of a trace stand: a JMESPath each, from the run unless it says otherwise.
+    """Where the fields of a trace are: one JMESPath each, starting at the run unless noted otherwise.
 
-    `records` leads from the document (or line) to the list of its runs. `roles` translates the words that
-    messages use for who speaks.
+    `records` leads from the document (or line) to the list of its runs. `roles` maps the role names that
+    messages use to EvalGate's.
     """
 
     records: Expression | None = None

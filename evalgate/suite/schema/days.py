@@ -1,4 +1,4 @@
-"""A day of the calendar, as suites and approvals write it."""
+"""A calendar day, as written in suites and approvals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a golden, and a suite about goldens, may say, as written: the source of their JSON Schema."""
+"""Models of a golden and of a suite's settings for goldens: the source of their JSON Schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WEIGHTS = Weights()
 
 
 def _schema(known: tuple[str, ...], what: str) -> WithJsonSchema:
-    """An open list: known words are named in the schema, others are allowed."""
+    """An open list: the schema names the known words and allows others."""
     options = [{"enum": list(known)}, {"type": "string", "minLength": 1, "maxLength": 200}]
     return WithJsonSchema({"anyOf": options, "description": what})
 
@@ -62,7 +62,7 @@ class Evaluated(Closed):
 
 
 class WeightsEntry(Closed):
-    """What each dimension weighs, 1 together; what is not said keeps its default."""
+    """The weight of each dimension, 1 in total; a weight that is not given keeps its default."""
 
     identity: Share = _WEIGHTS.identity
     memory: Share = _WEIGHTS.memory
@@ -74,7 +74,7 @@ class WeightsEntry(Closed):
 
 
 class GoldenSettings(Evaluated):
-    """What a suite says of all its goldens.
+    """Settings of a suite for all its goldens.
 
     `strict` demands the golden words; `memory_tools` are the tools that retrieve memories, with `*`.
     """
@@ -87,9 +87,9 @@ class GoldenSettings(Evaluated):
 
 
 class GoldenEntry(Evaluated):
-    """One golden conversation as written, and how its recordings are judged.
+    """One golden conversation as written, and how its traces are judged.
 
-    `turn_weights` says what each turn weighs; turns beyond them weigh 1.
+    `turn_weights` are the weights of the turns; turns beyond them weigh 1.
     """
 
     id: Id
@@ -122,13 +122,13 @@ class GoldenEntry(Evaluated):
 
 
 class GoldenFilesEntry(Closed):
-    """Goldens in files of their own, YAML, JSON or JSON lines, relative to the suite."""
+    """Goldens in separate files, YAML, JSON or JSON lines, relative to the suite."""
 
     file: Globs
 
 
 class StoreChoice(Closed):
-    """Goldens that an id, a tag or an intent names, or a regression suite that is stored."""
+    """Goldens chosen by id, tag or intent, or those of a stored regression suite."""
 
     ids: list[Id] = Field(default_factory=list)
     tags: list[Tag] = Field(default_factory=list)
@@ -137,6 +137,6 @@ class StoreChoice(Closed):
 
 
 class GoldenStoreEntry(Closed):
-    """Goldens out of the store."""
+    """Goldens from the store."""
 
     store: StoreChoice

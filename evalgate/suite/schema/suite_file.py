@@ -1,4 +1,4 @@
-"""What a project file and a suite file may say, as written: the source of their JSON Schema."""
+"""Models of project and suite files as written: the source of their JSON Schema."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def _seen(value: str) -> str:
-    """A name that is on a screen what it is: two that look the same are the same."""
+    """Refuses names with invisible characters: two names that look the same are the same."""
     if not value.isprintable():
         from unicodedata import category
 
@@ -66,11 +66,11 @@ MAX_PRICES = 1_000
 MAX_QUARANTINES = 200
 Price = Annotated[float, Field(ge=0, le=1e6)]
 Assertions = list[Any]
-"""Checked by the evaluators' own parser, which knows the short forms."""
+"""Checked by the evaluators' parser, which knows the short forms."""
 
 
 class MatchEntry(Closed):
-    """Which traces a scenario asks for; all that is given must hold."""
+    """Which traces a scenario selects; all given criteria must hold."""
 
     path: Annotated[str, Field(min_length=1)] | None = None
     scenario_id: Id | None = None
@@ -94,7 +94,7 @@ class TrialsEntry(Closed):
 
 
 class PolicyEntry(Closed):
-    """A policy as written: what is not said comes from the project and then the defaults."""
+    """A policy as written; keys that are not given come from the project, then from the defaults."""
 
     fail_on: FailOnList | None = None
     regression: RegressionPolicy | None = None
@@ -105,7 +105,7 @@ class PolicyEntry(Closed):
 
 
 class Defaults(Closed):
-    """What every scenario gets: assertions come first, the rest where nothing nearer says otherwise.
+    """Defaults of every scenario: assertions come first, the rest applies unless set closer to it.
 
     `traces` are relative to the project file.
     """
@@ -119,15 +119,15 @@ class Defaults(Closed):
 
 
 class SuiteDefaults(Closed):
-    """What every scenario of the suite gets."""
+    """Defaults of every scenario of the suite."""
 
     assertions: Assertions = Field(default_factory=list)
 
 
 class VariantEntry(Closed):
-    """One way the same scenarios were run: which traces are of it, and what it calls the scheduling tool.
+    """One way the same scenarios were run: which traces belong to it, and its name of the scheduling tool.
 
-    `match` must hold beside the scenario's own. `tool` takes the place of the scenario's `expected_tool`, and
+    `match` must hold in addition to the scenario's. `tool` replaces the scenario's `expected_tool`, and
     `action` narrows it to calls whose argument `action` has this value.
     """
 
@@ -143,8 +143,8 @@ Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIA
 class ScenarioEntry(Closed):
     """One scenario as written.
 
-    `prompt` and `category` are for people. `expected_tool` asks for at least `min_calls` calls of a tool;
-    null asks for none. `variants` stand in for the suite's; empty: none.
+    `prompt` and `category` are for people. `expected_tool` demands at least `min_calls` calls of a tool;
+    null demands none. `variants` replace the suite's; empty: none.
     """
 
     id: Id
@@ -164,9 +164,9 @@ class ScenarioEntry(Closed):
 
 
 class PriceEntry(Closed):
-    """What a model costs, in US dollars per million tokens.
+    """The prices of a model, in US dollars per million tokens.
 
-    `input` is for tokens that no cache is about; without `cache_read` or `cache_write` those cost the same.
+    `input` is for uncached tokens; without `cache_read` or `cache_write` cached ones cost the same.
     """
 
     input: Price
@@ -182,7 +182,7 @@ Prices = Annotated[dict[ModelName, PriceEntry | None], Field(max_length=MAX_PRIC
 class QuarantineEntry(Closed):
     """Scenarios that are judged and shown but decide nothing, up to a day at most 90 days ahead.
 
-    `scenario` is an id, in which `*` stands for anything; without `variant` all of its variants are meant.
+    `scenario` is an id, in which `*` matches anything; without `variant` all of its variants are included.
     """
 
     scenario: Id
@@ -193,9 +193,9 @@ class QuarantineEntry(Closed):
 
 
 class SuiteFile(Closed):
-    """One suite as written; without `suite` the file's name is its name.
+    """One suite as written; without `suite` it is named after its file.
 
-    It has scenarios or goldens, or both. What goldens and `golden` may say is checked where a suite has any.
+    It has scenarios or goldens, or both. `goldens` and `golden` are checked only if a suite has any.
     """
 
     version: Version = 1
@@ -219,9 +219,9 @@ class SuiteFile(Closed):
 
 
 class ProjectFile(Closed):
-    """`evalgate.yaml` as written. `store` is a path: a repository does not decide whom the gate talks to.
+    """`evalgate.yaml` as written. `store` is a path: a repository may not choose hosts for the gate.
 
-    What `redact` may say is checked where a project has it.
+    `redact` is checked only if a project has it.
     """
 
     version: Version

@@ -1,6 +1,6 @@
-"""Google ADK: sessions and events, results of `adk eval`, and eval sets.
+"""Reads Google ADK: sessions and events, results of `adk eval`, and eval sets.
 
-Entry points: `ADK`, `ADK_EVAL`, `ADK_EVALSET`, and the reader module each names.
+Entry points: `ADK`, `ADK_EVAL`, `ADK_EVALSET`, and the reader module that each names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def is_adk_event(value: Any) -> bool:
 
 
 def is_adk_session(value: Any) -> bool:
-    """True for a session with its events, also with none."""
+    """True for a session, also without events."""
     if not isinstance(value, dict) or not isinstance(value.get("events"), list):
         return False
     events = value["events"]
@@ -35,7 +35,7 @@ def _claims_adk(value: Any) -> bool:
 
 
 def _claims_adk_eval(value: Any) -> bool:
-    if isinstance(value, str):  # early versions wrote their JSON as a JSON text
+    if isinstance(value, str):  # early versions wrote the JSON as text within JSON
         return value.startswith(WRITTEN_RESULT)
     return isinstance(value, dict) and isinstance(
         value.get("eval_case_results", value.get("evalCaseResults")), list

@@ -1,4 +1,4 @@
-"""Results of `adk eval`: what the agent did in each case of an eval set, and how it was judged."""
+"""Reads results of `adk eval`: the agent's run in each case of an eval set, and its scores."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PER_INVOCATION = "eval_metric_result_per_invocation"
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The cases; early versions wrote the whole as a text within JSON."""
+    """The cases; early versions wrote the whole document as text within JSON."""
     value = mapping(decode(document.encode()) if isinstance(document, str) else document, "")
     return listing(either(value, "eval_case_results"), "eval_case_results")
 
 
 def build(record: Any) -> Trace:
-    """One run of a case: its session, else what was kept of its invocations."""
+    """Builds one run of a case from its session, else from its recorded invocations."""
     require_shallow(record)
     case = mapping(record, "")
     judged = [
@@ -60,7 +60,7 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """The id of the case; runs of one case are its trials, in their order."""
+    """The id of the case; several runs of a case are its trials, in order."""
     return identity(either(record, "eval_id"), None) if isinstance(record, dict) else (None, None)
 
 

@@ -1,4 +1,4 @@
-"""Google ADK eval sets: what is expected of an agent. No trace, but the makings of goldens."""
+"""Reads Google ADK eval sets: expected conversations, which are no traces but can become goldens."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ NO_TRACE = "an eval set holds what is expected, not what an agent did: give the 
 
 
 def build(record: Any) -> NoReturn:
-    """Always refuses: expectations never pass as recorded behaviour."""
+    """Always raises TraceError: expectations must not pass as recorded behaviour."""
     del record
     raise TraceError(NO_TRACE)
 
 
 def expected_traces(document: Any) -> list[Trace]:
-    """One conversation as expected for each case of an eval set, in either of its forms.
+    """One expected conversation for each case of an eval set, in either form of the file.
 
-    Each bears `expected: true` in its metadata and the tag `expected`; its scenario is the case's id, None
-    where the older form has no name. Raises TraceError.
+    Each has `expected: true` in its metadata and the tag `expected`. Its scenario is the case's id, or None
+    if the older form has no name. Raises TraceError.
     """
     require_shallow(document)
     if isinstance(document, list):
@@ -56,7 +56,7 @@ def expected_traces(document: Any) -> list[Trace]:
 
 
 def conversation_of(invocations: Any, path: str) -> Conversation:
-    """What the invocations of a case tell, one turn each; raises FieldError."""
+    """Builds a conversation from the invocations of a case, one turn each; raises FieldError."""
     conversation = Conversation()
     values = listing(invocations, path)
     if not values:
@@ -73,7 +73,7 @@ def conversation_of(invocations: Any, path: str) -> Conversation:
 
 
 def _invocation(invocation: dict[str, Any]) -> list[RawMessage]:
-    """The user's words, what is expected in between, and the final response."""
+    """The user's message, the expected intermediate messages and the final response."""
     said = _content(either(invocation, "user_content"), "user_content", "user")
     between = mapping(either(invocation, "intermediate_data"), "intermediate_data")
     for value in listing(either(between, "invocation_events"), "intermediate_data.invocation_events"):
@@ -107,7 +107,7 @@ def _content(value: Any, path: str, role: str, agent: str | None = None) -> list
 
 
 def _older(document: list[Any]) -> list[Trace]:
-    """A list of exchanges is one case; a list of named lists is a case each."""
+    """Reads the older form: a list of exchanges is one case, a list of named lists is one case each."""
     first = document[0] if document else None
     if not (isinstance(first, dict) and isinstance(first.get("data"), list)):
         return [_trace(_exchanges(document), None, None)]
@@ -162,7 +162,7 @@ def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> 
 
 
 def either(found: dict[str, Any], name: str) -> Any:
-    """A field in either spelling, by that with underscores."""
+    """A field by its name with underscores, also in camel case."""
     head, *tail = name.split("_")
     value = found.get(name)
     return found.get(head + "".join(part.capitalize() for part in tail)) if value is None else value

@@ -1,4 +1,4 @@
-"""The events of an ADK session, in either spelling, as a conversation."""
+"""Builds a conversation from the events of an ADK session, with keys in snake or camel case."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ SPELLINGS = {
 
 
 class AdkRun:
-    """A session on its way into a trace. `unmetered` counts answers of agents that tell no tokens.
+    """Collects a session's events for a trace. `unmetered` counts answers of agents without tokens.
 
-    `is_stamped_early`: answers bear the time at which their model was asked, not that at which it answered.
+    `is_stamped_early`: answers have the time of the request to the model, not that of its response.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class AdkRun:
         self._times: dict[str, tuple[str, str]] = {}
 
     def add(self, recorded: dict[str, Any]) -> None:
-        """One event; of an answer that was streamed only the whole counts."""
+        """Adds one event; partial events of a streamed answer are ignored."""
         event = spelled(recorded)
         options = event.get("options")
         early = options.get("partial") if isinstance(options, dict) else None
@@ -82,12 +82,12 @@ class AdkRun:
             self._meter(event, author, has_spoken=has_spoken)
 
     def is_waiting(self) -> bool:
-        """True where the session ends before a tool that runs long has answered."""
+        """True if the session ends before a long-running tool has answered."""
         calls = self.conversation.calls
         return bool(calls) and calls[-1]["status"] == "missing" and calls[-1]["id"] in self._long_running
 
     def working_ms(self) -> float:
-        """Milliseconds from each message of the user to the last event it led to, all together."""
+        """Milliseconds from each message of the user to the last event of its invocation, summed."""
         return round(sum(milliseconds_between(*times) or 0.0 for times in self._times.values()), 6)
 
     def _clock(self, invocation: str, at: str | None, *, has_spoken: bool) -> None:
@@ -122,7 +122,7 @@ class AdkRun:
         return call is not None and call["status"] != "missing"
 
     def _renew(self, answered: ToolResult, said: RawMessage) -> None:
-        """A tool that runs long answers more than once: what it says last is its result."""
+        """Replaces the result of a long-running tool, which answers several times; the last answer counts."""
         call = self._calls[answered.id or ""]
         content = answered.content
         shown = content if content is None or isinstance(content, str) else written(content)
@@ -159,7 +159,7 @@ class AdkRun:
         self.llm_calls.append(call)
 
     def _judge(self, event: dict[str, Any], *, has_spoken: bool) -> None:
-        """An error is the end of the run only where no agent speaks after it."""
+        """Records an error; it ends the run only if no agent answers after it."""
         code = text(event.get("error_code"), "error_code") or None
         if code is None:
             if has_spoken and self.error is not None:
@@ -171,12 +171,12 @@ class AdkRun:
 
 
 def spelled(recorded: dict[str, Any]) -> dict[str, Any]:
-    """The same in the one spelling, without the keys that are only padding."""
+    """The fields with keys in snake case, without those that are None."""
     return {SPELLINGS.get(key, key): value for key, value in recorded.items() if value is not None}
 
 
 def moment(value: Any, path: str) -> str | None:
-    """A time as seconds since 1970 or as RFC 3339."""
+    """A time as RFC 3339, from that or from seconds since 1970."""
     if value is None or isinstance(value, str):
         return time(value, path)
     seconds = number(value, path)
@@ -207,7 +207,7 @@ def _said(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage
 
 
 def plain_answer(answered: ToolResult) -> ToolResult:
-    """What the tool itself returned: values that are no objects stand wrapped as `result`."""
+    """The tool's own return value: ADK wraps values that are not objects as `result`."""
     content = answered.content
     if not isinstance(content, dict):
         return answered

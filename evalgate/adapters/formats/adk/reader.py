@@ -1,4 +1,4 @@
-"""Google ADK: sessions as its services keep them, and the events that a run returns or streams."""
+"""Reads Google ADK: sessions as its services store them, and events that a run returns or streams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LENGTH = "length"
 
 
 def split(documents: list[Any]) -> Sequence[Any]:
-    """Every session of the file; events that stand by themselves are one session together."""
+    """Every session of the file; all events outside of a session form one."""
     records: list[Any] = []
     loose: list[Any] = []
     for document in documents:
@@ -36,7 +36,7 @@ def split(documents: list[Any]) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One session: a turn for each message of the user, each agent's words under its own name."""
+    """Builds one session: a turn for each message of the user, agents' messages under their names."""
     require_shallow(record)
     session = spelled(mapping(record, ""))
     events = listing(session.get("events"), "events")
@@ -70,12 +70,12 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """Scenario and trial, where the session's state names them."""
+    """Scenario and trial, if the session's state names them."""
     return marks_of(record.get("state")) if isinstance(record, dict) else (None, None)
 
 
 def _logged_model(session: dict[str, Any]) -> str | None:
-    """Early sessions log the requests beside the events."""
+    """The model of the first logged request, which early sessions keep outside of the events."""
     logs = session.get("event_logs")
     first = logs[0] if isinstance(logs, list) and logs else None
     request = first.get("model_request") if isinstance(first, dict) else None

@@ -1,4 +1,4 @@
-"""Anthropic messages: a list, a request, or a raw answer. Entry points: `ANTHROPIC`, `reader`."""
+"""Anthropic messages: a list, a request, or a raw response. Entry points: `ANTHROPIC`, `reader`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANTHROPIC_BLOCKS = frozenset(
 
 
 def is_anthropic(value: Any) -> bool:
-    """True for messages with blocks of tools or thoughts, a request with `system`, or a raw answer."""
+    """True for messages with tool or thinking blocks, a request with `system`, or a raw response."""
     if is_anthropic_answer(value):
         return True
     if isinstance(value, dict):
@@ -30,7 +30,7 @@ def is_anthropic(value: Any) -> bool:
         if messages and is_spoken(messages[0]) and isinstance(value.get("system"), str | list):
             return "choices" not in value and "output" not in value
     if isinstance(value, list) and all(map(is_anthropic_answer, value[:LOOK_AT])):
-        return False  # answers side by side, each a recording of its own
+        return False  # a list of responses, each a separate trace
     return has_block(value, ANTHROPIC_BLOCKS)
 
 

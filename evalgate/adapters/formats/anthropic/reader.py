@@ -1,4 +1,4 @@
-"""Anthropic messages: a list, a request with its `messages`, a raw answer, or both."""
+"""Reads Anthropic messages: a list, a request with `messages`, a raw response, or both."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PROVIDER = "anthropic"
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The conversations of a document."""
+    """Returns the conversations of a document."""
     return conversations(document, is_anthropic)
 
 
 def build(record: Any) -> Trace:
-    """One conversation, with the figures that stand beside it."""
+    """Builds one trace from the messages and the fields next to them."""
     require_shallow(record)
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
     if is_anthropic_answer(beside):
@@ -39,7 +39,7 @@ def build(record: Any) -> Trace:
     _say_system(story, beside)
     _say_each(story, listing(beside.get("messages"), "messages"))
     if not story.llm_calls:
-        story.silent = 0  # what was said before a response was asked for is not of this run
+        story.silent = 0  # messages before the request are not part of this run
     figures = beside
     if beside.get("response") is not None:
         figures = mapping(beside["response"], "response")

@@ -1,4 +1,4 @@
-"""ATIF trajectories. Entry points: `ATIF`, `reader`."""
+"""Reads ATIF trajectories. Entry points: `ATIF`, `reader`."""
 
 from __future__ import annotations
 

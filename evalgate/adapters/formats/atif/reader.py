@@ -1,4 +1,4 @@
-"""ATIF trajectories (`schema_version` ATIF-v1.x), as Harbor and what exports to it write them."""
+"""Reads ATIF trajectories (`schema_version` ATIF-v1.x), as Harbor and exporters to it write them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def split(document: Any) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One trajectory with the sub-agents that are embedded in it."""
+    """Builds one trajectory with its embedded sub-agents."""
     require_shallow(record)
     trajectory = mapping(record, "")
     version = required_text(trajectory.get("schema_version"), "schema_version")
@@ -85,7 +85,7 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """Scenario and trial as the trajectory's own `extra` tells them."""
+    """Scenario and trial from the trajectory's `extra`."""
     return marks_of(record.get("extra"), DATA_SET_ID) if isinstance(record, dict) else (None, None)
 
 
@@ -95,7 +95,7 @@ def _index(call: Any) -> int:
 
 
 def _response(story: AtifConversation) -> Response:
-    """What the agent itself said last; a sub-agent's words are for the agent."""
+    """The agent's last message; a sub-agent's messages are addressed to the agent, so they don't count."""
     said = story.answer
     if said is None:
         return {"content": None, "finish_reason": None, "message_index": None}
@@ -152,7 +152,7 @@ def _measure(trace: Trace, story: AtifConversation) -> None:
 
 
 def _together(own: Cost, others: list[float | None]) -> Cost:
-    """Both costs; unknown where only some of them are known."""
+    """Sums the costs; unknown if only some of them are known."""
     known = [cost for cost in others if cost is not None]
     if own["usd"] is None:
         return own
@@ -162,10 +162,10 @@ def _together(own: Cost, others: list[float | None]) -> Cost:
 
 
 def _figures(part: AtifPart) -> tuple[Usage, float | None, list[Warning_]]:
-    """Tokens and cost of one trajectory: its own totals, else the sum of its steps.
+    """Tokens and cost of one trajectory: its recorded totals, else the sum of its steps.
 
-    Segments that continue an earlier one repeat the totals of the whole session: of these, which begin with
-    copied steps, only what their own steps tell is theirs.
+    A segment that continues an earlier one begins with copied steps and repeats the totals of the whole
+    session, so only the sum of its own steps counts.
     """
     final = mapping(part.trajectory.get("final_metrics"), "final_metrics")
     steps, warnings = sum_of_calls(part.llm_calls)

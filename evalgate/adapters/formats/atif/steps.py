@@ -1,4 +1,4 @@
-"""The steps of an ATIF trajectory as a conversation, those of its sub-agents where they were called."""
+"""Builds a conversation from ATIF steps, with the steps of sub-agents where they were called."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "syste
 
 @dataclass(slots=True)
 class AtifPart:
-    """One trajectory of a run: the agent's own, or a sub-agent's. `copied` counts the steps left out."""
+    """One trajectory of a run: the agent's, or a sub-agent's. `copied` counts the copied, skipped steps."""
 
     trajectory: dict[str, Any]
     name: str | None
@@ -49,7 +49,7 @@ class Result(NamedTuple):
 
 
 class AtifConversation:
-    """A run on its way into a trace. `elsewhere` counts sub-agents whose steps lie in other files."""
+    """Collects a run for a trace. `external_subagents` counts sub-agents with steps in other files."""
 
     def __init__(self, trajectory: dict[str, Any]) -> None:
         self.conversation = Conversation()
@@ -70,7 +70,7 @@ class AtifConversation:
                 self._step(part, mapping(value, ""), inner)
             except FieldError as error:
                 raise error.under(f"steps[{number}]") from None
-        for left in list(inner):  # nobody says where these were called
+        for left in list(inner):  # no step refers to these
             self._tell_inner(inner, left)
 
     def _tell_inner(self, inner: dict[str, dict[str, Any]], name: str) -> None:
@@ -128,7 +128,7 @@ class AtifConversation:
         return self.conversation.call(message, call_id, name, read_arguments(recorded.get("arguments")))
 
     def _meter(self, part: AtifPart, step: dict[str, Any], message: Message) -> None:
-        """A step that counts no model calls was sent by the runtime: no model was asked."""
+        """Adds the model call of a step; a step with `llm_call_count` 0 came from the runtime."""
         if count(step.get("llm_call_count"), "llm_call_count") == 0:
             return
         metrics = mapping(step.get("metrics"), "metrics")
@@ -163,7 +163,7 @@ class AtifConversation:
                 self.elsewhere += 1
 
     def _answer(self, role: Role, waiting: deque[ToolCall], result: Result) -> None:
-        """What names no call is the answer to those of its step, or the surroundings speaking."""
+        """Adds a result; without a call id it answers the calls of its step, or is an environment message."""
         content, parts = read_content(result.value.get("content"), "content")
         call_id = text(result.value.get("source_call_id"), "source_call_id") or None
         if call_id is not None:

@@ -29,7 +29,7 @@ def is_claude_line(value: Any) -> bool:
 
 
 def _is_bare_line(value: dict[str, Any], message: dict[str, Any]) -> bool:
-    """True for a spoken line without a session's id, as sub-agents and sessions of the web write it."""
+    """True for a message line without a session id, as sub-agents and web sessions write it."""
     return "parent_tool_use_id" in value or (message.get("role") == value["type"] and "content" in message)
 
 
@@ -39,7 +39,7 @@ def _claims_claude(value: Any) -> bool:
 
 
 def claude_lines(value: Any) -> list[Any]:
-    """The lines of a document: a list of them, also in an object as sessions of the web are, or one line."""
+    """The lines of a document: a list, a list in an object (web sessions), or a single line."""
     if isinstance(value, dict):
         held = next((value[key] for key in HOLDERS if isinstance(value.get(key), list)), None)
         return [value] if held is None else list(held)

@@ -1,4 +1,4 @@
-"""Claude Code: lines of `stream-json`, the Action's execution file, and session files."""
+"""Reads Claude Code: lines of `stream-json`, the Action's execution file, and session files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROVIDER = "anthropic"
 
 
 def split(documents: Any) -> Sequence[Any]:
-    """The sessions of a file; a line without a session's id belongs to the one before it."""
+    """Splits a file into sessions; a line without a session id belongs to the session before it."""
     lines: list[Any] = []
     for document in documents:
         lines += claude_lines(document)
@@ -47,7 +47,7 @@ def split(documents: Any) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One session. Without a result line its cost is known only where each line tells it."""
+    """Builds one session. Without a result line, its cost is known only if every answer has its own."""
     require_shallow(record)
     session = ClaudeSession()
     for number, line in enumerate(record):
@@ -80,7 +80,7 @@ def _session_id(line: Any) -> str | None:
 
 
 def _stories(session: ClaudeSession) -> tuple[MeteredConversation, list[SubAgent]]:
-    """The main agent's story and those of its sub-agents; a file may hold a sub-agent alone."""
+    """The conversations of the main agent and its sub-agents; a file may hold only a sub-agent."""
     is_alone = all(draft.owner is not None for draft in session.drafts)
     main, agents = MeteredConversation(), {}
     tools = session.tools
@@ -117,7 +117,7 @@ def _words(draft: MessageDraft) -> str | None:
 
 
 def _usage(draft: MessageDraft, *, is_stream: bool) -> Usage:
-    """The last count of a message is the largest; a stream writes its lines before the output is counted."""
+    """The largest usage is a message's last; a stream writes lines before the output is counted."""
     usages = [anthropic_usage(usage) for usage in draft.usages]
     usage = max(usages, key=lambda one: (one["output_tokens"] or 0, one["input_tokens"] or 0))
     if is_stream:
@@ -145,7 +145,7 @@ def _add_settings(trace: Trace, session: ClaudeSession) -> None:
 
 
 def _model(trace: Trace) -> str | None:
-    """The model that wrote most, as far as the lines tell."""
+    """The model with the most output tokens, as far as the lines record them."""
     most: dict[str, int] = {}
     for call in trace.llm_calls:
         if call["model"] is not None:
@@ -163,7 +163,7 @@ def _add_times(trace: Trace) -> None:
 def _add_open_end(trace: Trace, session: ClaudeSession, silent: int) -> None:
     """A stream ends with a result unless the run was stopped; a session file never has one.
 
-    `silent` counts answers of which no line tells tokens or cost.
+    `unmetered` counts answers for which no line has tokens or cost.
     """
     told = None if silent else cost_of_calls(trace.llm_calls)
     trace.cost, warnings = recorded_cost(told, trace.usage, "costUSD")

@@ -1,4 +1,4 @@
-"""The result line of a Claude Code run: what it cost, how long it took, how it ended."""
+"""Reads the result line of a Claude Code run: cost, duration and how the run ended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOUNDS = ("error_max_turns", "error_max_budget_usd", "error_max_structured_outpu
 
 
 def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
-    """Adds what the result lines tell: of several, each ended an exchange of the same session."""
+    """Adds the result lines; if there are several, each ended one exchange of the same session."""
     last = results[-1]
     _add_usage(trace, results)
     costs = [_cost(result) for result in results]
@@ -42,7 +42,7 @@ def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
 
 
 def model_of(results: Sequence[dict[str, Any]]) -> str | None:
-    """The model that wrote most."""
+    """The model with the most output tokens."""
     models = mapping(results[-1].get("modelUsage"), "modelUsage") if results else {}
     told = {name: mapping(usage, "modelUsage") for name, usage in models.items()}
     most = {
@@ -57,7 +57,7 @@ def _cost(result: dict[str, Any]) -> float | None:
 
 
 def _add_usage(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
-    """`modelUsage` counts helpers too, `usage` the main model only."""
+    """`modelUsage` counts helper models too, `usage` only the main model."""
     parts, usages = trace.usage, [_usage(result) for result in results]
     known = [usage for usage in usages if usage is not None]
     if not known:
@@ -69,7 +69,7 @@ def _add_usage(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
 
 
 def _is_running_total(trace: Trace, results: Sequence[dict[str, Any]]) -> bool:
-    """True where the last of several results counts all before it: else it is less than what was metered."""
+    """True if the last of several results includes those before it; else it is below the metered sum."""
     if len(results) == 1:
         return True
     metered = [call["usage"]["input_tokens"] or 0 for call in trace.llm_calls if call["usage"] is not None]

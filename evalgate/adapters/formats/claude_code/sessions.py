@@ -1,4 +1,4 @@
-"""The lines of a Claude Code session, put together again into what each agent said."""
+"""Joins the lines of a Claude Code session into the messages of each agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,6})\b")
 
 @dataclass(slots=True)
 class MessageDraft:
-    """One message. Claude Code writes a line for each of its blocks, and the same usage on every line."""
+    """One message. Claude Code writes one line per block and repeats the usage on every line."""
 
     role: str
     owner: str | None
@@ -35,7 +35,7 @@ class MessageDraft:
     known: set[str] = field(default_factory=set)
 
     def said(self, tools: dict[str, str]) -> list[RawMessage]:
-        """What it says; `tools` names the tool of each call."""
+        """The raw messages of this draft; `tools` maps call ids to tool names."""
         content: Any = self.blocks or self.words
         plain = {"role": self.role, "content": content, "model": self.model, "stop_reason": self.reason}
         found = roles.read_message(plain)
@@ -52,7 +52,7 @@ class MessageDraft:
 
 @dataclass(slots=True)
 class ClaudeSession:
-    """One session as far as its lines tell it."""
+    """One session, collected line by line."""
 
     drafts: list[MessageDraft] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -66,9 +66,9 @@ class ClaudeSession:
     side_roots: dict[str, str] = field(default_factory=dict)
 
     def add(self, line: dict[str, Any]) -> None:
-        """One line; raises FieldError. Lines that only the tool itself needs are passed over.
+        """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs.
 
-        A line may be copied into a session that goes on; with another message it is another line.
+        A resumed session may repeat a line: same uuid and same message. A different message is a new line.
         """
         kind = line.get("type")
         self.is_stream = self.is_stream or "session_id" in line
@@ -83,7 +83,7 @@ class ClaudeSession:
 
     @property
     def tools(self) -> dict[str, str]:
-        """The tool of each call."""
+        """The tool name of each call, by call id."""
         blocks = (block for draft in self.drafts for block in draft.blocks if isinstance(block, dict))
         return {
             block["id"]: block["name"]
@@ -148,13 +148,13 @@ class ClaudeSession:
         draft.told = line.get("tool_use_result", line.get("toolUseResult"))
 
     def _add_error(self, line: dict[str, Any], message: dict[str, Any]) -> None:
-        """What Claude Code says itself, where the model did not answer."""
+        """Records the error that Claude Code reports when the model did not answer."""
         if line.get("isApiErrorMessage") is True or isinstance(line.get("error"), str):
             said = roles.read_message({"role": "assistant", "content": message.get("content")})
             self.api_error = said[0].content or "the model did not answer"
 
     def _owner(self, line: dict[str, Any]) -> str | None:
-        """The call that began the sub-agent of a line, else a name for its side chain."""
+        """The id of the call that started the line's sub-agent, else a name for its side chain."""
         parent = text(line.get("parent_tool_use_id"), "parent_tool_use_id")
         if parent is not None or line.get("isSidechain") is not True:
             return parent
@@ -165,14 +165,14 @@ class ClaudeSession:
 
 
 def _acts(message: dict[str, Any]) -> bool:
-    """True for a message that uses a tool, whoever it says has written it."""
+    """True if the message uses a tool, whatever model it names as its author."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
     return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
 
 
 def _exit_code(answer: ToolResult, told: Any) -> int | None:
-    """A command that failed says so first; one that runs on in the background has no code yet."""
+    """A failed command's output begins with its code; one still running in the background has none."""
     content = answer.content or ""
     if answer.is_error:
         found = EXIT_CODE.match(content)

@@ -1,7 +1,7 @@
-"""Sub-agents of a Claude Code session: their calls count, what they said among themselves does not.
+"""Merges the calls of a Claude Code session's sub-agents into the main agent; their messages are dropped.
 
-The conversation is the main agent's. A sub-agent's calls come after those of the step that began it, under
-its name; its steps are counted between that step and the next.
+A sub-agent's calls follow the calls of the step that started it and carry the sub-agent's name. Its steps are
+numbered between that step and the next.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import LlmCall, ToolCall
 
 BEGINNERS = ("Task", "Agent")
-DEEPEST = 16  # how far sub-agents begin each other
+DEEPEST = 16  # levels of sub-agents that start sub-agents
 
 
 @dataclass(slots=True)
 class SubAgent:
-    """One run of a sub-agent: `parent` is the id of the call that began it, `after` a step before it."""
+    """One run of a sub-agent: `parent` is the id of the call that started it, `after` a step before it."""
 
     story: MeteredConversation
     parent: str
@@ -50,7 +50,7 @@ def take_in(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
 
 
 def _anchor(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
-    """Finds the step that began each sub-agent; one that a sub-agent began stays with that one's."""
+    """Finds the step that started each sub-agent; a nested one gets the step of its outer sub-agent."""
     begun = {call["id"]: call for call in main.conversation.calls if call["id"] is not None}
     by_prompt = {
         call["arguments"].get("prompt"): call
@@ -86,7 +86,7 @@ def _move(agent: SubAgent, base: int) -> None:
 
 
 def _shift(main: MeteredConversation, shifts: list[tuple[int, int]]) -> None:
-    """Later steps of the main agent come after those of the sub-agents that ran before them."""
+    """Moves later steps of the main agent behind the steps of sub-agents that ran before them."""
     made: list[ToolCall | LlmCall] = sorted(
         [*main.conversation.calls, *main.llm_calls], key=lambda one: one["step"]
     )

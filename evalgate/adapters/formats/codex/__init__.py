@@ -24,7 +24,7 @@ def is_codex_line(value: Any) -> bool:
 
 
 def codex_lines(value: Any) -> list[Any] | None:
-    """The events or items that a document holds, None where it is no list of these."""
+    """The events or items that a document holds; None if it is not a list of them."""
     if isinstance(value, dict):
         for key in ("events", "items"):
             if isinstance(value.get(key), list) and _is_codex_list(value[key]):

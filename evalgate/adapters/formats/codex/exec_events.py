@@ -1,4 +1,4 @@
-"""Events of `codex exec --json`: items that start, change and are completed, and turns with their tokens."""
+"""Events of `codex exec --json`: items that start, change and complete, and turns with token counts."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ TOOLS = {
     "collab_tool_call": ("tool", "prompt", "receiver_thread_ids"),
 }
 GROWING = frozenset({"action", "receiver_thread_ids"})
-"""Arguments that an item may show otherwise when it is completed."""
+"""Arguments that may differ between the start and the completion of an item."""
 ABOUT = frozenset({"id", "type", "item_type", "status", "result", "error", "aggregated_output", "exit_code"})
 
 
 class Shown(NamedTuple):
-    """Where a call stands that an item showed before."""
+    """The position of a call that an earlier event of the same item added."""
 
     calls: list[ToolRequest]
     place: int
 
     def is_another(self, name: str, given: Any) -> bool:
-        """True for an item that cannot be the same one at a later time."""
+        """True if the item can't be a later state of this call."""
         told = self.calls[self.place]
         return told.name != name or any(told.arguments[key] != given[key] for key in self._both(given))
 
     def complete(self, given: Any) -> None:
-        """Adds what was not known when the item began."""
+        """Adds arguments that were not known when the item started."""
         told = self.calls[self.place]
         if isinstance(given, dict) and isinstance(told.arguments, dict | None):
             known = {key: value for key, value in given.items() if value}
@@ -53,7 +53,7 @@ class Shown(NamedTuple):
 
 @dataclass(slots=True)
 class Execution:
-    """What the events tell, in their order."""
+    """The run that the events describe, collected in order."""
 
     said: list[RawMessage] = field(default_factory=list)
     id: str | None = None
@@ -71,11 +71,11 @@ class Execution:
 
     @property
     def open_end(self) -> str | None:
-        """Why the run has no end; each turn of a whole one is completed or has failed."""
+        """Why the run is incomplete; in a complete run every turn has completed or failed."""
         return None if self.is_over else "no turn is completed: the run was stopped, or its recording was cut"
 
     def add(self, event: dict[str, Any]) -> None:
-        """One event; raises FieldError."""
+        """Adds one event; raises FieldError."""
         kind = text(event.get("type"), "type") or ""
         if kind == "thread.started":
             self.id = text(event.get("thread_id"), "thread_id")
@@ -90,7 +90,7 @@ class Execution:
             self._item(mapping(event.get("item"), "item"), is_done=kind == "item.completed")
 
     def _fail(self, kind: str, event: dict[str, Any]) -> None:
-        """A failed turn is over; an error within one may still be retried."""
+        """A failed turn is over; an error within a turn may still be retried."""
         told = event if kind == "error" else mapping(event.get("error"), "error")
         if kind == "turn.failed":
             self.is_over = True
@@ -115,7 +115,7 @@ class Execution:
             self.said.append(RawMessage("assistant", words))
 
     def _tool(self, kind: str, item: dict[str, Any], *, is_done: bool) -> None:
-        """Started and completed are the same call; what started before others ended was asked with them."""
+        """Start and completion belong to one call; calls that overlap are requested in one message."""
         known = required_text(item.get("id"), "item.id")
         name = required_text(item.get("tool"), "item.tool") if kind == "mcp_tool_call" else kind
         given = _arguments(kind, item)
@@ -156,7 +156,7 @@ def _answer(item: dict[str, Any], known: str, name: str, status: str | None) -> 
 
 
 def _result(result: dict[str, Any]) -> Any:
-    """What a tool server answered: its structure where it gave one, else its text."""
+    """The result of an MCP server: its structured content if present, else its text."""
     from evalgate.adapters.formats.messages.blocks import result as read
 
     if result.get("structured_content") is not None:

@@ -1,4 +1,4 @@
-"""Codex: the events of `codex exec --json`, and rollouts of its sessions."""
+"""Reads Codex: the events of `codex exec --json`, and rollouts of its sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SESSION = "session_meta"
 
 
 def split(documents: Any) -> Sequence[Any]:
-    """The runs of a file: each begins with its thread or session."""
+    """Splits a file into runs; each begins with its thread or session line."""
     runs: list[list[Any]] = [[]]
     for document in documents:
         for line in codex_lines(document) or [document]:
@@ -36,7 +36,7 @@ def split(documents: Any) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One run. Codex tells no cost; the prompt stands in rollouts only."""
+    """Builds one run. Codex records no cost, and the prompt only in rollouts."""
     require_shallow(record)
     is_rollout = not any(_is_event(line) for line in record)
     told: Rollout | Execution = Rollout() if is_rollout else Execution()

@@ -1,4 +1,4 @@
-"""Rollouts of Codex: settings, items of the Responses API, and events with running totals of tokens."""
+"""Rollouts of Codex: settings, items of the Responses API, and events with running token totals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEAD = 400
 
 @dataclass(slots=True)
 class Rollout:
-    """What the lines tell, in their order. A line may be an item by itself."""
+    """The run that the lines describe, collected in order. A line may be a bare item."""
 
     said: list[RawMessage] = field(default_factory=list)
     id: str | None = None
@@ -52,7 +52,7 @@ class Rollout:
 
     @property
     def open_end(self) -> str | None:
-        """Why the run has no end."""
+        """Why the run is incomplete."""
         if self.was_aborted:
             return "the last turn was aborted"
         last = self.said[-1] if self.said else None
@@ -60,7 +60,7 @@ class Rollout:
         return "the rollout ends before the agent answered" if is_open else None
 
     def add(self, line: dict[str, Any]) -> None:
-        """One line; raises FieldError."""
+        """Adds one line; raises FieldError."""
         payload = mapping(line.get("payload"), "payload")
         kind = text(line.get("type"), "type")
         when = time(line.get("timestamp"), "timestamp")
@@ -97,7 +97,7 @@ class Rollout:
             self.error_type = "turn_failed"
 
     def _count(self, info: dict[str, Any]) -> None:
-        """The total counts all calls so far; the same total once more is no new call."""
+        """The total includes all calls so far; a repeated total is not a new call."""
         total = info.get("total_token_usage")
         if total is None or total == self.total:
             return
@@ -140,7 +140,7 @@ class Rollout:
 
 
 def _of_shell(answer: ToolResult) -> ToolResult:
-    """The output of a command with its exit code, which stands in the text or beside it."""
+    """The output of a command with its exit code, which is in the text or next to it."""
     content = answer.content
     if not isinstance(content, str):
         return answer

@@ -1,4 +1,4 @@
-"""Token counts of Codex: running totals, in words of its own."""
+"""Reads the token counts of Codex: running totals under Codex's field names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 
 
 def total_usage(value: Any, path: str) -> Usage | None:
-    """Usage; raises FieldError. Input includes cache; output includes reasoning unless the total says not."""
+    """Usage; raises FieldError. Input includes cache; output includes reasoning, as the total shows."""
     if value is None:
         return None
     told = mapping(value, path)

@@ -1,4 +1,4 @@
-"""What every trace format uses: detection, JSON, typed fields.
+"""Code that every trace format uses: strict JSON, typed fields, read limits, usage, trace building.
 
-Entry points: `detect.FORMATS`, `format.Format`, `format.Reader`, `fields`.
+Entry points: `format.Format`, `format.Reader`, `strict_json.decode`, `fields`.
 """

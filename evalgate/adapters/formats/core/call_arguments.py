@@ -1,4 +1,4 @@
-"""Arguments of a tool call as recorders write them: an object, JSON in text, broken JSON, nothing."""
+"""Parses the arguments of a tool call: an object, JSON text, broken JSON, or nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evalgate.errors import TraceError
 
 
 class Arguments(NamedTuple):
-    """The value, the text it was recorded as, and why that text is no JSON."""
+    """The value, the text it was recorded as, and the error if that text is not JSON."""
 
     value: Any
     raw: str | None = None
@@ -17,9 +17,9 @@ class Arguments(NamedTuple):
 
 
 def read_arguments(recorded: Any, above: int = 0) -> Arguments:
-    """Never fails on text: what is no JSON keeps its text and says why; empty text means none are needed.
+    """Never fails on text: invalid JSON is kept as text with an error; empty text means no arguments.
 
-    Raises TraceError only for values nested too deep, `above` levels of JSON lying around them.
+    Raises TraceError only for values nested too deep; `levels_above` levels of JSON enclose them.
     """
     if type(recorded) is not str:
         strict_json.require_shallow(recorded, above)

@@ -1,4 +1,4 @@
-"""What the detection of plain message formats has in common; cheap: no reader is imported."""
+"""Checks shared by the detection of plain message formats; imports no reader, so it loads fast."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SPEAKERS = frozenset({"system", "developer", "user", "assistant", "tool"})
 
 
 def conversations(document: Any, is_one: Callable[[Any], bool]) -> list[Any]:
-    """The conversations of a document: itself, or each entry of a list of them."""
+    """The conversations of a document: the document itself, or each entry if it is a list of them."""
     return [document] if is_one(document) or not isinstance(document, list) else document
 
 
 def one_or_many(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A claim on one conversation, or on a list of them."""
+    """Returns a `claims` function that accepts one conversation or a list of them."""
 
     def claims(value: Any) -> bool:
         return is_one(value) or (isinstance(value, list) and bool(value) and _holds(value[0], is_one))
@@ -27,7 +27,7 @@ def one_or_many(is_one: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
-    """A message alone is no conversation: it must not make its list one of many."""
+    """A single message is no conversation, so a list of messages is not a list of conversations."""
     return (isinstance(value, list) or _is_document(value)) and is_one(value)
 
 
@@ -36,7 +36,7 @@ def _is_document(value: Any) -> bool:
 
 
 def first_messages(value: Any, keys: tuple[str, ...] = LISTS) -> list[dict[str, Any]]:
-    """The first messages of one conversation, whatever they are."""
+    """The first messages of one conversation, of any format; entries that are no objects are dropped."""
     if isinstance(value, dict):
         value = next((value[key] for key in keys if isinstance(value.get(key), list)), [])
     found = value[:LOOK_AT] if isinstance(value, list) else []
@@ -64,13 +64,13 @@ def has_block(value: Any, kinds: frozenset[str]) -> bool:
 
 
 def is_spoken(message: dict[str, Any]) -> bool:
-    """Whether the message has a role that speaks."""
+    """Whether the message has one of the known roles."""
     role = message.get("role")
     return type(role) is str and role in SPEAKERS
 
 
 def is_anthropic_answer(value: Any) -> bool:
-    """True for a raw answer of the Messages interface."""
+    """True for a raw response of Anthropic's Messages API."""
     return (
         isinstance(value, dict)
         and value.get("type") == "message"

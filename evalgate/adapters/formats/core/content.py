@@ -1,4 +1,4 @@
-"""The content of a message: text, a list of parts, or nothing."""
+"""Reads the content of a message: text, a list of parts, or nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 
 
 def read_content(value: Any, path: str) -> tuple[str | None, list[dict[str, Any]] | None]:
-    """The text of a message, and its parts where some are not text.
+    """The text of a message, and its parts if some are not text.
 
-    Of a picture or a file only the kind is kept: its data has no place in a report.
+    Only the type of an image or a file is kept: its data does not belong in a report.
     """
     if value is None or type(value) is str:
         return value, None

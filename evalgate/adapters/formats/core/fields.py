@@ -1,4 +1,4 @@
-"""Values out of somebody's JSON, each with the type its field must have; errors name the field."""
+"""Checks and converts the values of recorded JSON fields; errors name the field."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from evalgate.adapters.formats.core.strict_json import shown
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
-# No recording comes near these, and sums over a whole run stay finite and within 64 bits.
+# Real traces stay far below these bounds; sums over a whole run stay finite and within 64 bits.
 LARGEST_NUMBER = 1e15
 LARGEST_COUNT = 10**11
 UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z")
 
 
 class FieldError(TraceError):
-    """A field of a record that can't be read; `path` leads to it (`messages[3].content`)."""
+    """A field that can't be read; `path` is its location in the record (`messages[3].content`)."""
 
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
@@ -24,27 +24,27 @@ class FieldError(TraceError):
         super().__init__(f"{path} {problem}" if path else problem)
 
     def under(self, path: str) -> FieldError:
-        """The same error, seen from further up."""
+        """The same error with `path` put before its own."""
         join = "" if not self.path or self.path.startswith("[") else "."
         return FieldError(f"{path}{join}{self.path}", self.problem)
 
 
 def text(value: Any, path: str) -> str | None:
-    """Text or nothing."""
+    """Text or None."""
     if value is None or type(value) is str:
         return value
     raise FieldError(path, "is not text")
 
 
 def required_text(value: Any, path: str) -> str:
-    """Text that says something."""
+    """Text that is not empty."""
     if type(value) is str and value:
         return value
     raise FieldError(path, "is missing" if value is None else "is empty" if value == "" else "is not text")
 
 
 def number(value: Any, path: str) -> float | None:
-    """A number or nothing; true and "1" are no numbers."""
+    """A number or None; true and "1" are not numbers."""
     if value is None:
         return None
     if type(value) is not float and type(value) is not int:
@@ -55,7 +55,7 @@ def number(value: Any, path: str) -> float | None:
 
 
 def amount(value: Any, path: str) -> float | None:
-    """A number of at least 0, or nothing."""
+    """A number of at least 0, or None."""
     found = number(value, path)
     if found is not None and found < 0:
         raise FieldError(path, "is negative")
@@ -63,7 +63,7 @@ def amount(value: Any, path: str) -> float | None:
 
 
 def whole(value: Any, path: str) -> int | None:
-    """A whole number or nothing."""
+    """A whole number or None."""
     if value is None:
         return None
     if type(value) is not int and not (type(value) is float and value.is_integer()):
@@ -74,7 +74,7 @@ def whole(value: Any, path: str) -> int | None:
 
 
 def count(value: Any, path: str) -> int | None:
-    """A whole number of at least 0, or nothing."""
+    """A whole number of at least 0, or None."""
     found = whole(value, path)
     if found is not None and found < 0:
         raise FieldError(path, "is negative")
@@ -82,14 +82,14 @@ def count(value: Any, path: str) -> int | None:
 
 
 def flag(value: Any, path: str) -> bool | None:
-    """True, false or nothing."""
+    """True, false or None."""
     if value is None or type(value) is bool:
         return value
     raise FieldError(path, "is neither true nor false")
 
 
 def mapping(value: Any, path: str) -> dict[str, Any]:
-    """An object; nothing is an empty one."""
+    """An object; an empty one for None."""
     if value is None:
         return {}
     if type(value) is dict:
@@ -98,7 +98,7 @@ def mapping(value: Any, path: str) -> dict[str, Any]:
 
 
 def listing(value: Any, path: str) -> list[Any]:
-    """A list; nothing is an empty one."""
+    """A list; an empty one for None."""
     if value is None:
         return []
     if type(value) is list:
@@ -107,7 +107,7 @@ def listing(value: Any, path: str) -> list[Any]:
 
 
 def identifier(value: Any, path: str) -> str | None:
-    """An id as text of at most 512 characters, or nothing; a number becomes its decimal text."""
+    """An id as text of at most 512 characters, or None; a number becomes its decimal text."""
     if value is None:
         return None
     if type(value) is int or type(value) is float:
@@ -122,7 +122,7 @@ def identifier(value: Any, path: str) -> str | None:
 
 
 def time(value: Any, path: str) -> str | None:
-    """A time as RFC 3339 in UTC, or nothing; a time without zone is taken as UTC."""
+    """A time as RFC 3339 in UTC, or None; a time without a zone is taken as UTC."""
     found = text(value, path)
     if found is None or UTC_TIME.fullmatch(found):
         return found
@@ -137,7 +137,7 @@ def time(value: Any, path: str) -> str | None:
 
 
 def milliseconds_between(started: str | None, ended: str | None) -> float | None:
-    """From one time to the other; None where either is unknown or they stand in the wrong order."""
+    """Milliseconds from one time to the other; None if one is unknown or the end is before the start."""
     if started is None or ended is None:
         return None
     from datetime import datetime
@@ -150,7 +150,7 @@ def milliseconds_between(started: str | None, ended: str | None) -> float | None
 
 
 def keys_of(value: Any) -> str:
-    """What stands in a value, for an error that says what was found instead."""
+    """Describes the shape of a value, for the "found" part of an error."""
     if isinstance(value, dict):
         names = ", ".join(f"`{shown(key)}`" for key in list(value)[:8])
         return f"an object with {names}" if names else "an empty object"

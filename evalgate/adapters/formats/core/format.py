@@ -1,4 +1,4 @@
-"""What a format is: how it is recognised, and what reads it."""
+"""Defines a trace format (`Format`: how it is recognised) and its reader (`Reader`)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Identity = tuple[str | None, int | None]
 
 
 def only_one(value: Any) -> Sequence[Any]:
-    """The records of a value that is one trace."""
+    """The only record of a document that is one trace."""
     return [value]
 
 
 @dataclass(frozen=True, slots=True)
 class Headed:
-    """How the files of a run find the one that says what holds for all of them.
+    """How the files of a run find the heading: the file with facts that hold for all of them.
 
-    `folder` is the folder of the run that a file of this path belongs to; `is_heading` recognises the
-    document that tells of the others. Each other file is read by itself, with the heading before it.
+    `folder` returns the run's folder for the path of one of its files; `is_heading` recognises the
+    heading's document. Each other file is read by itself, with the heading's document before its own.
     """
 
     folder: Callable[[str], str]
@@ -37,15 +37,15 @@ class Headed:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reads one format.
+    """The functions that read one format.
 
-    `split` makes records of a document: of the list of all a file's documents where the format's lines
-    belong together. `build` makes a trace of a record or raises TraceError. `identify` tells the scenario id
-    and trial of a record that `build` refused, as far as they can be read. `unpack` decodes a file that is no
-    text. `join_keys` names what a file's documents share with those of other files: files that share a key
-    are read as one. `headed` is for files of which one tells about all others of its folder.
-    `at_once` makes the finished trace of a line that is plain, and None of every other: the same that the
-    rest would make of it, but quicker. It is told the path below the glob's fixed part.
+    `split` returns the records of a document, or of the list of all documents of a file if the format joins
+    lines. `build` returns the trace of a record or raises TraceError. `identify` returns the scenario id and
+    trial of a record that `build` refused, as far as they can be read. `unpack` decodes a binary file.
+    `join_keys` returns what a file's documents share with other files: files with a common key are read as
+    one. `heading_rule` is for folders where one file describes all others.
+    `at_once` returns the finished trace of a plain line, else None: the same trace as the other functions
+    build, but faster. Its last argument is the path below the glob's fixed part.
     """
 
     build: Callable[[Any], Trace]
@@ -57,7 +57,7 @@ class Reader:
     at_once: Callable[[Any, TraceLocation, str], Trace | None] | None = None
 
     def only_record(self, document: Any) -> Any:
-        """The record of a document that holds exactly one; None for every other document."""
+        """The record of a document that holds exactly one; None for any other document."""
         try:
             records = self.split(document)
         except TraceError:
@@ -67,11 +67,11 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one format is recognised, cheaply: its reader is imported when the first file of it is found.
+    """How one format is recognised; its reader is imported when the first file of the format is found.
 
-    `claims` says whether a decoded document or line is of the format; `needs` tells people what that takes.
-    `together`: the lines of a file, whatever they hold, are one recording and not a record each.
-    `magic` recognises files that are no text by their first bytes (at most 512).
+    `claims` checks whether a decoded document or line is of the format; `needs` describes that for errors.
+    `joins_lines`: the lines of a file always form one trace, not one record each.
+    `magic` recognises binary files by their first bytes (at most 512).
     """
 
     name: str
@@ -83,7 +83,7 @@ class Format:
 
     @property
     def reader(self) -> Reader:
-        """What reads it."""
+        """The reader of the format."""
         return _reader_of(self.module)
 
 
@@ -96,7 +96,7 @@ def _reader_of(module: str) -> Reader:
 
 
 def identity(scenario_id: Any, trial: Any) -> Identity:
-    """Both as far as they are what they should be."""
+    """Scenario id and trial; None for each that is invalid."""
     try:
         known = identifier(scenario_id, "")
     except TraceError:
@@ -108,12 +108,12 @@ def identity(scenario_id: Any, trial: Any) -> Identity:
 
 
 def no_identity(record: Any) -> Identity:
-    """Of records that bear neither scenario id nor trial, or bear them where damage would show first."""
+    """For records without scenario id and trial, or where those can't be read if `build` failed."""
     del record
     return None, None
 
 
 def first_object(value: Any) -> dict[str, Any]:
-    """The value, or the first of a list of values, where that is an object; else an empty one."""
+    """The value, or the first entry of a list, if that is an object; else an empty object."""
     first = value[0] if isinstance(value, list) and value else value
     return first if isinstance(first, dict) else {}

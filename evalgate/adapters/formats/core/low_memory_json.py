@@ -1,7 +1,7 @@
-"""JSON read slowly and without ado, for a large record where memory is bounded.
+"""Decodes JSON with the standard library: slower, but fits large records into bounded memory.
 
-The quick parser asks for twelve times a text's size before it begins, and writing a list back, which shows
-that no key stands twice, for a quarter of a kilobyte an item. What is read is the same, to the last digit.
+The quick parser (orjson) allocates twelve times the size of the text at the start; encoding the value again,
+to find duplicate keys, takes a quarter of a kilobyte an item. Both parsers return exactly the same values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NEEDED, PART = 90, 4
-"""Times its size that a text may take, and which part of the bound it may be."""
+"""Memory needed as a multiple of the text's size; the divisor of the memory bound one text may use."""
 _MOST_DIGITS = 25
 _WHOLE = range(-(2**63), 2**64)
 _LARGE_NUMBERS = re.compile(rb"[0-9]{19}|[eE][+]?[0-9]{3}")
@@ -26,14 +26,14 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def has_room(size: int) -> bool:
-    """Whether a text of so many bytes may be read the quick way."""
+    """Whether memory allows the quick parser for a text of `size` bytes."""
     return size * NEEDED * PART < bound_on_memory()
 
 
 def read(data: bytes, unique: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
-    """The value of a JSON text; `unique` makes an object of its pairs.
+    """The value of a JSON text; `make_object` builds an object from its pairs.
 
-    Raises TraceError for what the quick parser refuses and this one would not, else json.JSONDecodeError.
+    Raises TraceError for what only the quick parser refuses, else json.JSONDecodeError.
     """
     numbers: dict[str, Any] = {}
     if _LARGE_NUMBERS.search(data):
@@ -50,7 +50,7 @@ def read(data: bytes, unique: Callable[[list[tuple[str, Any]]], dict[str, Any]])
 
 
 def is_complete(data: bytes) -> bool:
-    """Whether a text is a whole JSON value, without keeping what is in it."""
+    """Whether a text is a complete JSON value; keeps none of its objects in memory."""
     try:
         json.loads(data.decode(), object_pairs_hook=_nothing)
     except (ValueError, RecursionError):
@@ -59,11 +59,11 @@ def is_complete(data: bytes) -> bool:
 
 
 def _nothing(_: object) -> None:
-    """Stands for any object."""
+    """Replaces any object by None."""
 
 
 def _whole(digits: str) -> float:
-    """A whole number, beyond 64 bits the nearest that a computer counts with."""
+    """An integer; beyond 64 bits the nearest float."""
     if len(digits) < _MOST_DIGITS and (number := int(digits)) in _WHOLE:
         return number
     return _finite(digits)
@@ -81,7 +81,7 @@ def _refused(_: str) -> NoReturn:
 
 
 def _require_whole_characters(value: Any) -> None:
-    """Raises TraceError for half a surrogate pair in any text."""
+    """Raises TraceError for half a surrogate pair in any text or key."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

@@ -1,7 +1,7 @@
-"""Told by those who read in one go what is plain, as nearly all recordings are."""
+"""Defines the exception of the quick readers, which read only plain traces."""
 
 from __future__ import annotations
 
 
 class NotPlain(Exception):
-    """Something that has to be read with care."""
+    """The trace is not plain; the careful reader has to read it."""

@@ -1,4 +1,4 @@
-"""Values that a recorder wrote as text: JSON in a string, Python literals, the fields of a Python object."""
+"""Parses values recorded as text: JSON in a string, Python literals, the repr of a Python object."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LITERAL = re.compile(
 
 
 def unwrapped(value: Any) -> Any:
-    """What a text holds: JSON (also JSON in a JSON string), else a Python literal, else the text itself.
+    """The value of a text: JSON (also JSON in a JSON string), else a Python literal, else the text itself.
 
-    Text that is no list, object or quoted text stays text: "5" and "true" are what somebody said.
+    Text that is no list, object or quoted text stays text: "5" and "true" may be a person's words.
     """
     for _ in range(2):
         if type(value) is not str or not value.lstrip().startswith(("{", "[", '"')):
@@ -33,7 +33,7 @@ def unwrapped(value: Any) -> Any:
             strict_json.require_shallow(found)
         except TraceError:
             if strict_json.decode_leniently(encoded) is not None:
-                return value  # JSON that says two things at once, or too deep
+                return value  # JSON with a contradictory duplicate key, or too deep
             break
         value = found
     if type(value) is str and value.lstrip().startswith(OPENERS):
@@ -43,7 +43,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def literal(text: str) -> Any:
-    """A Python literal as JSON would hold it, None where it is none or longer than 256 KiB."""
+    """A Python literal as a JSON value; None if the text is no literal or longer than 256 KiB."""
     if len(text) > MOST_CHARS:
         return None
     import ast
@@ -58,9 +58,9 @@ def literal(text: str) -> Any:
 
 
 def object_fields(text: str) -> dict[str, Any] | None:
-    """The fields of a Python object written as `role='user' content='hi' ...`, None for other text.
+    """The fields of a Python object written as `role='user' content='hi' ...`; None for other text.
 
-    A value that is no literal (an object within the object) is left out.
+    A value that is no literal (a nested object) is left out.
     """
     if len(text) > MOST_CHARS:
         return None
@@ -80,7 +80,7 @@ def object_fields(text: str) -> dict[str, Any] | None:
 
 
 def _end_of_value(text: str, place: int) -> int:
-    """Where a value ends: at the first space outside of quotes and brackets."""
+    """The end of a value: the first space outside quotes and brackets."""
     open_brackets: list[str] = []
     while place < len(text):
         token = LITERAL.match(text, place)
@@ -95,7 +95,7 @@ def _end_of_value(text: str, place: int) -> int:
 
 
 def _plain(value: Any, levels: int) -> Any:
-    """The value with lists for tuples and text for keys; raises ValueError for what JSON can't hold."""
+    """Turns tuples into lists and keys into text; raises ValueError for values that JSON can't hold."""
     if value is None or type(value) is bool or (type(value) is str and not HALF_PAIR.search(value)):
         return value
     if type(value) is int and -LARGEST_INT <= value < LARGEST_INT:

@@ -1,4 +1,4 @@
-"""How much of a recording is read before it is refused."""
+"""Limits on the size of traces and of files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ GIGABYTE = 1000 * MEGABYTE
 
 @dataclass(frozen=True, slots=True)
 class TraceLimits:
-    """Bytes, after unpacking. `total_bytes` holds for all files of a run together; None is no limit.
+    """Bytes, after unpacking. `total_bytes` is for all files of a run; None means no limit.
 
-    `together_bytes` holds for a file whose lines are one recording, and for a file that is no text: they are
-    read whole. `kept_bytes` of such files may wait in memory for others that they are joined with; more are
-    read twice. `messages` is a number: a trace has at most so many, and as many tool calls.
+    `whole_file_bytes` is for binary files and files whose lines form one trace: they are read whole.
+    At most `kept_bytes` of such files stay in memory until the files they are joined with are read; the
+    rest is read twice. `messages` is a number: the maximum of messages, and of tool calls, in a trace.
     """
 
     record_bytes: int = 25 * MEGABYTE
@@ -27,14 +27,14 @@ class TraceLimits:
 
 
 class ReadBudget:
-    """What is left of a run's total."""
+    """Counts the bytes read by a run and refuses more than its total."""
 
     def __init__(self, total: int | None) -> None:
         self._total = total
         self.used = 0
 
     def take(self, size: int) -> None:
-        """Uses up some of it; raises OverLimit when there is no more."""
+        """Counts `size` bytes; raises OverLimit if the total is exceeded."""
         self.used += size
         if self._total is not None and self.used > self._total:
             raise OverLimit(Problem(f"the traces are larger than {self._total:,} bytes together"))

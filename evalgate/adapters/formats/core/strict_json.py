@@ -1,4 +1,4 @@
-"""JSON as the gate accepts it: one value a key, finite numbers, whole characters, at most 64 levels."""
+"""Decodes JSON strictly: unique keys, finite numbers, valid Unicode, at most 64 levels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 SMALL = 500_000
-"""Bytes of a text that any bound on memory has room for."""
+"""Texts up to this many bytes fit any memory bound."""
 SHOWN_CHARS = 40
 CONTAINERS = frozenset({dict, list})
 
 
 def decode(data: bytes) -> Any:
-    """The value of a JSON text; raises TraceError that says what is wrong and where, never quoting the text.
+    """The value of a JSON text; raises TraceError with problem and position, never quoting the text.
 
-    Depth is not looked at: see `require_shallow`.
+    Depth is not checked: see `require_shallow`.
     """
     if len(data) > SMALL:
         from evalgate.adapters.formats.core import low_memory_json  # most records are small
@@ -49,7 +49,7 @@ def _decode_sparingly(data: bytes) -> Any:
 
 
 def is_complete(data: bytes) -> bool:
-    """True for a whole JSON value; whether it keeps the stricter rules is told by `decode`."""
+    """True for a complete JSON value; only `decode` checks the stricter rules."""
     if len(data) > SMALL:
         from evalgate.adapters.formats.core import low_memory_json
 
@@ -63,9 +63,9 @@ def is_complete(data: bytes) -> bool:
 
 
 def decode_leniently(data: bytes) -> Any:
-    """What can still be read of a text that `decode` refused; None where nothing can.
+    """What can still be read of a text that `decode` refused; None if nothing can.
 
-    A key that stands twice with different values is left out: either of them could be meant.
+    A duplicate key with different values is left out: either value could be the right one.
     """
     import json
 
@@ -76,9 +76,9 @@ def decode_leniently(data: bytes) -> Any:
 
 
 def require_shallow(value: Any, above: int = 0) -> None:
-    """Raises TraceError where lists and objects lie over 64 levels deep, `above` of them around the value."""
+    """Raises TraceError for more than 64 levels, counting the `levels_above` that enclose the value."""
     if type(value) is dict and CONTAINERS.isdisjoint(map(type, value.values())):
-        return  # flat, as nearly all arguments are
+        return  # flat, like nearly all arguments
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_DEPTH - above):
         if not level:
@@ -94,20 +94,20 @@ def require_shallow(value: Any, above: int = 0) -> None:
 
 
 def shown(text: str) -> str:
-    """A stranger's word, fit for one line of an error: short and printable."""
+    """Untrusted text made safe for one line of an error: short and printable."""
     plain = "".join(char if char.isprintable() else "?" for char in cut(text, SHOWN_CHARS))
     return plain if len(text) <= SHOWN_CHARS else f"{plain}..."
 
 
 def _require_unique_keys(data: bytes, value: Any) -> None:
-    """Two bounds that hold only without duplicates are tried before the slow way.
+    """Raises TraceError for a duplicate key; tries two quick proofs before it decodes again.
 
-    Equal bytes prove it at once. Else colons are counted: dropping a key drops its colon, and no colon can
-    appear in its place as long as none is written as an escape.
+    If encoding the value gives the same bytes, no key was dropped. Else colons are counted: a dropped key
+    drops its colon, and no other colon can make up for it unless one is written as an escape.
     """
     try:
         again = orjson.dumps(value)
-    except orjson.JSONEncodeError:  # deeper than it can write
+    except orjson.JSONEncodeError:  # deeper than orjson can encode
         require_shallow(value)
         raise
     if again == data or _has_as_many_colons(data, again):

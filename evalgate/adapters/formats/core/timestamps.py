@@ -1,4 +1,4 @@
-"""Times as recorders write them: RFC 3339, or a number since 1970 whose size tells its unit."""
+"""Reads timestamps: RFC 3339, or a number since 1970 whose size shows its unit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from evalgate.adapters.formats.core.fields import FieldError, number, time
 
 UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (0.0, 1.0))
-"""From which number on how many make a second: nanoseconds, microseconds, milliseconds, seconds."""
+"""(smallest value, units per second): nanoseconds, microseconds, milliseconds, seconds."""
 LARGEST = 1e20
 
 
 def moment(value: Any, path: str) -> str | None:
-    """A time as RFC 3339 in UTC, or nothing; raises FieldError."""
+    """A time as RFC 3339 in UTC, or None; raises FieldError."""
     if type(value) is not int and type(value) is not float:
         return time(value, path)
     if not 0 < value < LARGEST:

@@ -1,1 +1,1 @@
-"""Anybody's JSON, read by the expressions of a suite."""
+"""Reads any JSON with the expressions of a suite (`format: custom`). Entry point: `reader.make_format`."""

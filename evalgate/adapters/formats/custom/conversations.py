@@ -1,4 +1,4 @@
-"""What was said and done in a run, as the expressions of a suite find it."""
+"""Builds the conversation of a run from what the expressions of a suite find."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STATUS = {"ok": "ok", "error": "error", True: "ok", False: "error"}
 
 
 def converse(custom: Custom, run: FieldExpression, value: Any) -> Conversation:
-    """The conversation of a run: its messages, or its input, calls and response where it has none."""
+    """The conversation of a run: its messages; if these are not mapped, its input, calls and response."""
     conversation = Conversation()
     calls = [] if custom.calls is None else _listed_calls(custom, custom.calls, value)
     if run.says("messages"):
@@ -69,7 +69,7 @@ def converse(custom: Custom, run: FieldExpression, value: Any) -> Conversation:
 
 
 def words(value: Any, path: str) -> str:
-    """Text, parts of which some are text, or any other object as JSON."""
+    """Text; of a list of parts the text parts; any other value as JSON."""
     if isinstance(value, list):
         return read_content(value, path)[0] or written(value)
     return value if isinstance(value, str) else written(value)
@@ -83,7 +83,7 @@ def required_list(value: Any, path: str) -> list[Any]:
 
 
 def _listed_calls(custom: Custom, path: Query, value: Any) -> list[dict[str, Any]]:
-    """The calls that stand beside the messages. A path that finds nothing could be misspelt."""
+    """The calls listed next to the messages; raises FieldError if the path finds nothing (a likely typo)."""
     where = label("tool_calls.path", path)
     found = find(path, value, where)
     if found is None:
@@ -93,7 +93,7 @@ def _listed_calls(custom: Custom, path: Query, value: Any) -> list[dict[str, Any
 
 
 def _call(custom: Custom, value: Any, place: str) -> dict[str, Any]:
-    """One call in our own words."""
+    """One call, with the field names of a native trace."""
     asked = FieldExpression(custom.call, value, "tool_calls.", place)
     took, seconds = asked.get("duration_ms", amount), asked.get("duration_seconds", amount)
     return {
@@ -116,7 +116,7 @@ def _status(value: Any, path: str) -> str:
 
 
 def _error(value: Any, path: str) -> str | None:
-    """False and empty text are no errors; what is no text is told as JSON."""
+    """The error as text, other values as JSON; None for false and empty values."""
     del path
     if value is True:
         return "the tool failed"

@@ -1,4 +1,4 @@
-"""Values that the expressions of a suite find; errors name the expression and what was found instead."""
+"""Evaluates the expressions of a suite; errors name the expression and what it found."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NOTHING = "finds nothing"
 
 
 class FieldExpression:
-    """One value that several expressions look at: a run, a message or a call.
+    """Evaluates several expressions on one value: a run, a message or a call.
 
-    `place` tells where it stands in its run, `group` where its expressions stand in `custom`.
+    For errors: `location` is the value's location in its run, `group` that of its expressions in `custom`.
     """
 
     __slots__ = ("_group", "_place", "_queries", "_value")
@@ -30,11 +30,11 @@ class FieldExpression:
         self._group, self._place = group, place
 
     def says(self, name: str) -> bool:
-        """True where the suite has an expression for the field."""
+        """True if the suite has an expression for the field."""
         return name in self._queries
 
     def get(self, name: str, check: Callable[[Any, str], Checked | None]) -> Checked | None:
-        """What the expression finds, checked; None where the suite has none, or it finds nothing."""
+        """The value the expression finds, checked; None if there is no expression or it finds nothing."""
         query = self._queries.get(name)
         if query is None:
             return None
@@ -43,7 +43,7 @@ class FieldExpression:
         return None if value is None else checked(value, check, where)
 
     def required(self, name: str, check: Callable[[Any, str], Checked | None]) -> Checked:
-        """The same for what a run can't be without."""
+        """Like `get`, for a field with an expression; raises FieldError if it finds nothing."""
         value = self.get(name, check)
         if value is None:
             raise FieldError(f"{label(f'{self._group}{name}', self._queries[name])}{self._place}", NOTHING)
@@ -51,12 +51,12 @@ class FieldExpression:
 
 
 def label(name: str, query: Query) -> str:
-    """An expression as people know it: its place in the suite and its text."""
+    """An expression for an error: its location in the suite and its text."""
     return f"custom.{name} (`{shown(query.expression)}`)"
 
 
 def find(query: Query, value: Any, where: str) -> Any:
-    """What an expression finds; raises FieldError where it fails on this value."""
+    """The value an expression finds; raises FieldError if it fails on this value."""
     try:
         return query.search_value(value)
     except QueryFailedError as error:
@@ -64,7 +64,7 @@ def find(query: Query, value: Any, where: str) -> Any:
 
 
 def checked(value: Any, check: Callable[[Any, str], Checked], where: str) -> Checked:
-    """The value as its field must be; raises FieldError."""
+    """Checks the value with `check`; raises FieldError that says what was found."""
     try:
         return check(value, where)
     except FieldError as error:
@@ -72,13 +72,13 @@ def checked(value: Any, check: Callable[[Any, str], Checked], where: str) -> Che
 
 
 def anything(value: Any, path: str) -> Any:
-    """No check at all."""
+    """Accepts any value."""
     del path
     return value
 
 
 def told(value: Any) -> str:
-    """A value in a few words."""
+    """A short description of a value for an error."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The reader of `format: custom`, made from what a suite says."""
+"""Builds the reader of `format: custom` from the expressions of a suite."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "total_tok
 
 
 class CustomFormat(Format):
-    """A format that one suite describes. It is never asked whether a file is of it."""
+    """A format that one suite describes; it is never detected, only chosen."""
 
     __slots__ = ("_reader",)
     _reader: Reader
@@ -60,7 +60,7 @@ class CustomFormat(Format):
 
     @property
     def reader(self) -> Reader:
-        """What reads it."""
+        """The reader of the format."""
         return self._reader
 
 
@@ -71,12 +71,12 @@ def _reader_of(custom: Custom) -> Reader:
 
 
 def format_of(custom: Custom) -> Format:
-    """The format as files are read by it."""
+    """The format that reads files with the suite's expressions."""
     return CustomFormat(custom)
 
 
 def split(custom: Custom, document: Any) -> Sequence[Any]:
-    """The runs of a document; raises TraceError where the expression finds none."""
+    """The runs of a document; raises TraceError if the expression finds none."""
     if custom.records is None:
         return document if isinstance(document, list) else [document]
     require_shallow(document)
@@ -88,7 +88,7 @@ def split(custom: Custom, document: Any) -> Sequence[Any]:
 
 
 def identify(custom: Custom, record: Any) -> Identity:
-    """Scenario id and trial, as far as their expressions find them."""
+    """Scenario id and trial, if their expressions find them."""
     run = FieldExpression(custom.run, record)
     try:
         return identity(run.get("scenario_id", anything), run.get("trial", anything))
@@ -129,7 +129,7 @@ def build(custom: Custom, record: Any) -> Trace:
 
 
 def _tags(value: Any, path: str) -> list[str]:
-    """A list of words, or an object of which each entry is `key:value`."""
+    """A list of words; each entry of an object becomes `key:value`."""
     if isinstance(value, dict):
         return [f"{key}:{said}" for key, said in value.items() if isinstance(said, str | int | float)]
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
@@ -180,7 +180,7 @@ def _usage(run: FieldExpression) -> Usage:
 
 
 def _latency(trace: Trace, run: FieldExpression) -> Latency:
-    """As recorded, else from the start to the end where the suite finds both."""
+    """The recorded latency, else the time from start to end if both are found."""
     took, seconds = run.get("latency_ms", amount), run.get("latency_seconds", amount)
     if took is None and seconds is not None:
         took = milliseconds(seconds)

@@ -1,4 +1,4 @@
-"""Exgentic sessions: a line a step in `trajectory.jsonl`, the outcome in the `results.json` beside it."""
+"""Reads Exgentic sessions: one step per line of `trajectory.jsonl`, the outcome in `results.json`."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ NO_SESSION = ""
 SPEAK = "message"
 FINISHING = frozenset({"finish", "submit"})
 ANSWERS = ("answer", "exact_answer", "summary", "message", "content", "result")
-"""What benchmarks call the argument of the finishing action that holds the answer."""
+"""Names that benchmarks use for the argument of the finishing action that holds the answer."""
 CUT_OFF = frozenset({"unfinished", "limit_reached", "cancelled"})
 MOST_OFF = 0.01
 
 
 @dataclass(slots=True)
 class ExgenticSession:
-    """The steps of one session and its outcome, as far as each was found."""
+    """The steps of one session and its outcome; either may be missing."""
 
     steps: list[Any] = field(default_factory=list)
     outcome: dict[str, Any] = field(default_factory=dict)
@@ -67,18 +67,18 @@ def split(documents: list[Any]) -> Sequence[ExgenticSession]:
 
 
 def join_keys(documents: Sequence[Any]) -> Iterable[str]:
-    """The sessions that a file tells of."""
+    """The ids of the sessions in a file; files that share one are read together."""
     return set(map(_key, documents)) - {NO_SESSION}
 
 
 def _key(document: Any) -> str:
-    """What belongs to no session is kept together, to be told as damaged."""
+    """Documents without a session share one key; `build` then reports them as damaged."""
     named = document.get("session_id") if isinstance(document, dict) else None
     return named if isinstance(named, str) else NO_SESSION
 
 
 def build(session: ExgenticSession) -> Trace:
-    """One session. Costs of steps are running totals."""
+    """Builds one session. Costs of steps are running totals."""
     if not session.steps:
         raise TraceError(
             "this is the outcome of a session only: name its trajectory.jsonl in the glob as well"
@@ -114,19 +114,19 @@ def build(session: ExgenticSession) -> Trace:
 
 
 def identify(session: ExgenticSession) -> Identity:
-    """The benchmark's task."""
+    """The id of the benchmark's task."""
     return identity(_task([*session.steps, session.outcome]), None)
 
 
 def _task(known: list[Any]) -> Any:
-    """Old files call it `task_key` and leave it empty in steps."""
+    """Old files name it `task_key` and leave it empty in steps."""
     objects = [document for document in known if isinstance(document, dict)]
     found = (document.get(key) for document in objects for key in ("task_id", "task_key"))
     return next((value for value in found if value is not None and value != ""), None)
 
 
 class _Steps:
-    """Steps on their way into a conversation."""
+    """Builds a conversation from steps."""
 
     def __init__(self) -> None:
         self.conversation = Conversation()
@@ -135,12 +135,12 @@ class _Steps:
         self._invalid: dict[int, tuple[ToolCall, ErrorInfo]] = {}
 
     def end(self) -> None:
-        """Actions that were held invalid, and of which nothing says they were carried out, have failed."""
+        """Marks as failed the actions that were rejected as invalid and have no sign of execution."""
         for call, error in self._invalid.values():
             call["status"], call["error"] = "error", error
 
     def add(self, step: dict[str, Any]) -> None:
-        """One line: what the agent did, or what came of it."""
+        """Adds one line: an action of the agent, or an observation."""
         if step.get("event") == "action" or (step.get("action") and not step.get("observation")):
             action = mapping(step.get("action"), "action")
             several = listing(action.get("actions"), "action.actions")
@@ -154,7 +154,7 @@ class _Steps:
                 self._observe(mapping(each, "observation"))
 
     def _act(self, actions: list[dict[str, Any]]) -> None:
-        """Actions of one step were made at once. To speak to the user is no call of a tool."""
+        """Actions of one step are parallel calls. A message to the user is not a tool call."""
         names = [required_text(action.get("name"), "action.name") for action in actions]
         message = self.conversation.say("assistant", None)
         for name, action in zip(names, actions, strict=True):
@@ -204,7 +204,7 @@ class _Steps:
 
 
 def _is_done(result: Any) -> bool:
-    """True for what only a tool that did its work returns: an action held invalid may be carried out."""
+    """True for a result that proves the tool ran: an action marked invalid may still be executed."""
     return bool(result) and isinstance(result, list | dict) and "error" not in result
 
 
@@ -227,7 +227,7 @@ def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> No
 
 
 def _add_cost(trace: Trace, session: ExgenticSession) -> None:
-    """What the outcome says counts, else the last step's running total; 0 is a model without a price."""
+    """Uses the outcome's cost, else the last step's running total; 0 means a model without a price."""
     reports = mapping(session.outcome.get("cost_reports"), "cost_reports")
     report = mapping(reports.get("agent"), "cost_reports.agent")
     trace.provider, trace.model = provider_and_model(

@@ -1,4 +1,4 @@
-"""Inspect's `.eval` archives: a zip with the settings of a run and a member for each sample."""
+"""Reads Inspect's `.eval` archives: a zip with the settings of a run and one member per sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DUMP = "write it as JSON with `inspect log dump` and give that"
 
 
 class Member(NamedTuple):
-    """A sample that is still packed."""
+    """A sample that is not unpacked yet; at most `max_bytes` are read."""
 
     archive: SafeZip
     name: str
@@ -33,7 +33,7 @@ class Member(NamedTuple):
     most: int
 
     def read(self) -> Any:
-        """The sample; raises TraceError. Only one at a time is in memory."""
+        """Unpacks the sample; raises TraceError. Only one sample at a time is in memory."""
         try:
             data = self.archive.read(self.name, self.most)
         except ZipRefusedError as error:
@@ -42,14 +42,14 @@ class Member(NamedTuple):
 
 
 class Archive(NamedTuple):
-    """A log whose samples are read when they are built."""
+    """A log whose samples are read only when their traces are built."""
 
     header: Any
     members: list[Member]
 
 
 def unpack(data: bytes, limits: TraceLimits) -> Iterator[Archive]:
-    """The one log of the file; raises TraceError where nothing of it can be read."""
+    """Yields the file's one log; raises TraceError if it can't be read."""
     try:
         archive = SafeZip(data, limits.unpacked_file_bytes, MAX_ENTRIES)
         names = archive.names()
@@ -70,7 +70,7 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Archive]:
 
 
 def _order(member: Member) -> tuple[bool, int, str, int]:
-    """Numbers as numbers: samples lie in the archive in the order in which they ended."""
+    """Sorts numeric ids as numbers; the archive holds samples in the order in which they ended."""
     is_number = member.id.isascii() and member.id.isdigit()
     return not is_number, int(member.id) if is_number else 0, member.id, member.epoch
 

@@ -1,4 +1,4 @@
-"""Tool calls that only the events of an Inspect sample tell: of sub-agents, or before a history was cut."""
+"""Adds tool calls that only events of an Inspect sample show: by sub-agents, or cut from the history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT = "events"
 
 
 def with_others(told: list[ToolCall], ran: Iterable[dict[str, Any]]) -> list[ToolCall]:
-    """The calls that messages tell, and after each those that ran before the next and stand in no message."""
+    """The calls of the messages, each followed by calls that ran before the next and are in no message."""
     places: dict[tuple[str | None, str | None], int] = {}
     for number, call in enumerate(told):
         places[call["id"], call["name"]] = places[call["id"], None] = number

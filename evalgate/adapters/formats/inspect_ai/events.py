@@ -1,4 +1,4 @@
-"""The events of an Inspect sample: which model calls were the agent's, and when its work was done."""
+"""Reads the events of an Inspect sample: the agent's model calls, tool runs and working time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 
 SCORING = frozenset({"scorer", "scorers"})
 NOT_THE_AGENT = frozenset({"grader", "judge", "scorer", "user"})
-"""Roles under which models judge, or play the user."""
+"""Roles of models that judge or play the user."""
 
 
 class InspectModelCall:
-    """One request to a model, as far as it was metered; `message_id` is that of its answer."""
+    """One request to a model with its usage; `message_id` is the id of its answer."""
 
     def __init__(self, event: dict[str, Any]) -> None:
         output = mapping(event.get("output"), "output")
@@ -47,7 +47,7 @@ class InspectModelCall:
 
 
 class InspectEvents:
-    """What the events of one sample tell. Calls that scorers, judges and simulated users made are apart."""
+    """The events of one sample. `other_calls` are model calls of scorers, judges and simulated users."""
 
     def __init__(self, events: list[Any]) -> None:
         self.own: list[InspectModelCall] = []
@@ -82,7 +82,7 @@ class InspectEvents:
                 self._run(event)
 
     def _run(self, event: dict[str, Any]) -> None:
-        """A tool's run, and in early logs those of tools that it used itself."""
+        """Adds a tool run and, in early logs, the runs of tools that it used itself."""
         inner = listing(event.get("events"), "events.events")
         self.ran.append({**event, "events": None})
         for value in inner:
@@ -91,7 +91,7 @@ class InspectEvents:
                 self._run(within)
 
     def _is_scoring(self, kind: Any, event: dict[str, Any]) -> bool:
-        """Scoring is a span with all that lies within it, or what stands between the ends of a step."""
+        """True for events inside a scorer's span, or between begin and end of a scoring step."""
         is_scorer = event.get("type") == "scorer" or event.get("name") == "scorers"
         if kind == "step" and is_scorer:
             self._scoring_steps += 1 if event.get("action") == "begin" else -1
@@ -106,7 +106,7 @@ class InspectEvents:
 
 
 def duration_of(event: dict[str, Any]) -> float | None:
-    """How long a tool worked, in milliseconds."""
+    """How long a tool ran, in milliseconds."""
     seconds = amount(event.get("working_time"), "events.working_time")
     if seconds is not None:
         return milliseconds(seconds)
@@ -115,7 +115,7 @@ def duration_of(event: dict[str, Any]) -> float | None:
 
 
 def usage_of(value: Any, path: str) -> Usage | None:
-    """Usage as Inspect writes it. Whether the input includes what came from caches, the total decides."""
+    """Usage as Inspect writes it; the total shows whether the input count includes cached tokens."""
     found = mapping(value, path)
     fresh = count(found.get("input_tokens"), f"{path}.input_tokens")
     tokens_out = count(found.get("output_tokens"), f"{path}.output_tokens")
@@ -138,5 +138,5 @@ def usage_of(value: Any, path: str) -> Usage | None:
 
 
 def cost_of(value: Any, path: str) -> float | None:
-    """The cost in US dollars that stands with a usage."""
+    """The cost in US dollars recorded with a usage."""
     return amount(mapping(value, path).get("total_cost"), f"{path}.total_cost")

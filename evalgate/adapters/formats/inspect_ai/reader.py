@@ -1,4 +1,4 @@
-"""Inspect logs, as JSON or as `.eval` archives: a trace for each sample and epoch."""
+"""Reads Inspect logs, as JSON or as `.eval` archives: one trace per sample and epoch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STOP_REASONS = {"model_length": "length"}
 
 
 class Sample(NamedTuple):
-    """One sample of a log; packed ones are unpacked when they are built."""
+    """One sample of a log; a packed sample is unpacked when its trace is built."""
 
     log: Any
     value: Any
@@ -35,7 +35,7 @@ class Sample(NamedTuple):
 
 
 def split(documents: list[Any]) -> Sequence[Sample]:
-    """The samples of all logs of the file; raises TraceError where there are none."""
+    """The samples of all logs of the file; raises TraceError if there are no samples."""
     found: list[Sample] = []
     status = None
     for document in documents:
@@ -54,12 +54,12 @@ def split(documents: list[Any]) -> Sequence[Sample]:
 
 
 def build(record: Sample) -> Trace:
-    """One sample: what the agent said and did, without the models that judged it."""
+    """Builds one sample: what the agent did, without the models that judged it."""
     value = record.value if record.member is None else record.member.read()
     require_shallow(value)
     sample = mapping(value, "")
     settings = mapping(mapping(record.log, "").get("eval"), "eval")
-    transcript = mapping(sample.get("transcript"), "transcript")  # before 2025 events stood in here
+    transcript = mapping(sample.get("transcript"), "transcript")  # before 2025, events were in here
     events = InspectEvents(listing(sample.get("events", transcript.get("events")), "events"))
     attachments = Attachments(mapping(sample.get("attachments", transcript.get("content")), "attachments"))
     told = SampleMessages(listing(sample.get("messages"), "messages"), attachments)
@@ -90,7 +90,7 @@ def build(record: Sample) -> Trace:
 
 
 def identify(record: Sample) -> Identity:
-    """Sample and epoch."""
+    """Sample id and epoch."""
     if record.member is not None:
         return identity(record.member.id, record.member.epoch)
     sample = record.value
@@ -137,7 +137,7 @@ def _end(trace: Trace, sample: dict[str, Any], told: SampleMessages, attachments
 
 
 def _response(trace: Trace, output: dict[str, Any], told: SampleMessages) -> Response:
-    """A solver may hand in another answer than its last message: then that is the response."""
+    """The response: the solver's output if it differs from the last message, else that message."""
     spoken = [message for message in trace.messages if message["role"] == "assistant"]
     answer = output.get("content")
     if not spoken or not isinstance(answer, str) or not answer:

@@ -1,4 +1,4 @@
-"""The messages of an Inspect sample, with what was put aside as attachments in its place."""
+"""Reads the messages of an Inspect sample and resolves its attachments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_CHARS = 25_000_000
 
 
 class Attachments:
-    """Texts that stand once in a sample and are referred to by their hash."""
+    """Texts that a sample stores once and refers to by hash."""
 
     def __init__(self, texts: dict[str, Any]) -> None:
         self._texts = texts
@@ -28,7 +28,7 @@ class Attachments:
         self.missing = 0
 
     def resolved(self, value: Any) -> Any:
-        """The value with its references replaced; raises TraceError where that makes it far too long."""
+        """The value with its references replaced; raises TraceError if that exceeds MAX_CHARS."""
         if isinstance(value, str):
             return self._text(value) if value.startswith(REFERENCES) else value
         if isinstance(value, list):
@@ -49,7 +49,7 @@ class Attachments:
 
 
 class SampleMessages:
-    """The conversation of a sample; `by_id` knows the place of each message that has an id."""
+    """The conversation of a sample; `positions_by_id` maps message ids to turn and step."""
 
     def __init__(self, messages: list[Any], attachments: Attachments) -> None:
         self.conversation = Conversation()
@@ -128,7 +128,7 @@ def _run_at_provider(spoken: MessageBuilder, part: dict[str, Any], path: str) ->
 
 
 def _add_calls(spoken: MessageBuilder, recorded: dict[str, Any]) -> dict[str | None, str]:
-    """The calls beside the content; why arguments could not be read, by the id of their call."""
+    """Adds the calls listed next to the content; returns parse errors of arguments by call id."""
     broken: dict[str | None, str] = {}
     for number, value in enumerate(listing(recorded.get("tool_calls"), "tool_calls")):
         path = f"tool_calls[{number}]"

@@ -1,4 +1,4 @@
-"""The scores that Inspect's scorers left in a sample."""
+"""Reads the scores that Inspect's scorers wrote into a sample."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceScore
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""Correct, partially correct, incorrect, no answer: the numbers that Inspect's own metrics give them."""
+"""Correct, partial, incorrect, no answer: the numbers that Inspect's own metrics use for them."""
 
 
 def recorded_scores(sample: dict[str, Any]) -> list[TraceScore]:
-    """One for each scorer, one for each key of a scorer that gives several."""
+    """One score per scorer, or per key if a scorer gives several."""
     scores = mapping(sample.get("scores"), "scores")
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}

@@ -1,4 +1,4 @@
-"""Tokens, cost and latency of an Inspect sample: the agent's, not those of what judged it."""
+"""Reads tokens, cost and latency of an Inspect sample: the agent's, without those of its judges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SLACK_SECONDS = 1.0
 
 
 def llm_calls(events: InspectEvents, told: SampleMessages) -> list[LlmCall]:
-    """The agent's own requests to models."""
+    """The agent's own model calls."""
     return [_llm_call(number, call, told) for number, call in enumerate(events.own)]
 
 
@@ -50,7 +50,7 @@ def _llm_call(number: int, call: InspectModelCall, told: SampleMessages) -> LlmC
 
 
 def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: str | None) -> None:
-    """Fills in what the sample and its events tell of tokens, cost and time."""
+    """Adds tokens, cost and latency from the sample and its events to the trace."""
     by_model = mapping(sample.get("model_usage"), "model_usage")
     usage, usd = _recorded(by_model, model, is_alone=bool(events.own))
     steps, warnings = sum_of_calls(trace.llm_calls)
@@ -69,7 +69,7 @@ def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: 
 
 
 def _recorded(by_model: dict[str, Any], model: str | None, *, is_alone: bool) -> tuple[Usage, float | None]:
-    """The totals of a sample: of all its models, or of the agent's where others may have judged."""
+    """Totals of all models, or only of the agent's model if the others may be judges."""
     names = list(by_model) if is_alone or model not in by_model else [model]
     usages, costs = [], []
     for name in names:
@@ -84,7 +84,7 @@ def _recorded(by_model: dict[str, Any], model: str | None, *, is_alone: bool) ->
 
 
 def _clock(trace: Trace, sample: dict[str, Any], events: InspectEvents) -> None:
-    """The time that the agent worked, without waiting for its turn and without the scoring after it."""
+    """Adds the agent's working time, without queueing and without scoring."""
     working = amount(sample.get("working_time"), "working_time")
     worked = events.worked_seconds
     if working is not None:

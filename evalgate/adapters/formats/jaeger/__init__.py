@@ -1,4 +1,4 @@
-"""Jaeger: what its interface downloads and its query service answers. Entry points: `JAEGER`, `reader`."""
+"""Reads Jaeger: downloads of its UI and responses of its query service. Entry points: `JAEGER`, `reader`."""
 
 from __future__ import annotations
 

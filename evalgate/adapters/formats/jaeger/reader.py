@@ -1,4 +1,4 @@
-"""Jaeger: what its interface downloads and its query service answers."""
+"""Reads Jaeger: downloads of its UI and responses of its query service."""
 
 from __future__ import annotations
 

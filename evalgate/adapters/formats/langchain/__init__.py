@@ -1,4 +1,4 @@
-"""LangChain messages. Entry points: `LANGCHAIN`, `reader`."""
+"""Reads LangChain messages. Entry points: `LANGCHAIN`, `reader`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LANGCHAIN_TYPES = frozenset({"human", "ai", "tool", "system", "AIMessageChunk"})
 
 
 def is_langchain(value: Any) -> bool:
-    """True for messages of LangChain's own, or plain ones whose calls have `args`."""
+    """True for LangChain's own message objects, or plain messages whose calls have `args`."""
     return any(_is_langchain_message(message) for message in first_messages(value, ("messages", "output")))
 
 

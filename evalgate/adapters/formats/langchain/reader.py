@@ -1,4 +1,4 @@
-"""LangChain messages: a list, or the state of a graph with its `messages`."""
+"""Reads LangChain messages: a list, or the state of a graph with its `messages`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def split(document: Any) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One conversation; each answer of a model says what it took."""
+    """Builds one conversation; each answer of a model has its usage."""
     require_shallow(record)
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
     key = "messages" if beside.get("messages") is not None else "output"

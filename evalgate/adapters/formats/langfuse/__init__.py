@@ -1,4 +1,4 @@
-"""Langfuse exports. Entry points: `LANGFUSE`, `reader`."""
+"""Reads Langfuse exports. Entry points: `LANGFUSE`, `reader`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROW_TYPES = (
 
 
 def is_langfuse_trace(value: Any) -> bool:
-    """True for an export of one trace: its observations beside it or within it."""
+    """True for an export of one trace, with its observations inside or next to it."""
     if not isinstance(value, dict) or not isinstance(value.get("observations"), list):
         return False
     trace = value.get("trace", value)

@@ -1,4 +1,4 @@
-"""One Langfuse observation as a span, and what it says."""
+"""Converts a Langfuse observation to a span and reads its facts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ KINDS: dict[str, SpanKind] = {
 PLAIN_USAGE = frozenset({"input", "output", "total"})
 USAGE_COLUMNS = {"input": "inputUsage", "output": "outputUsage", "total": "totalUsage"}
 FIGURE_KEY = re.compile(r"usage|token|finish_reasons")
-# One instrumentor makes a span of every event of a run: `...start-4`, `...update-11`, `...success-12`.
+# This instrumentation makes a span of every event: `...start-4`, `...update-11`, `...success-12`.
 EVENTS_OF = "openinference.instrumentation.beeai"
 RESULT_EVENT = ".partial_update-"
 
 
 def span_of(row: dict[str, Any]) -> Span:
-    """The observation in its place, with input, output and metadata out of their text; raises FieldError."""
+    """The span of an observation, with its tracer's attributes decoded; raises FieldError."""
     metadata = _dict(unwrapped(row.get("metadata")))
     attributes = _dict(unwrapped(metadata.get("attributes")))
     scope = _dict(unwrapped(metadata.get("scope"))).get("name")
@@ -53,7 +53,7 @@ def span_of(row: dict[str, Any]) -> Span:
 
 
 def facts_of(span: Span) -> Facts:
-    """What an observation says: its own columns, and what its tracer recorded beside them."""
+    """Reads facts from an observation's columns and from its tracer's attributes."""
     row, told = span.attributes["row"], span.attributes["told"]
     facts = _told(span, told)
     if facts.kind == "other":
@@ -81,10 +81,10 @@ def facts_of(span: Span) -> Facts:
 
 
 def is_estimated(row: dict[str, Any], told: dict[str, Any]) -> bool:
-    """True where the platform counted the tokens itself, since the tracer recorded none.
+    """True if the platform counted the tokens itself, since the tracer recorded none.
 
-    Its tokeniser fills input, output and total only; what came with the tracer's own attributes stands there
-    too. Nothing is known of rows without attributes: these are believed.
+    Its tokeniser fills input, output and total only; recorded usage is also in the tracer's attributes.
+    Nothing is known of rows without attributes: their usage counts as recorded.
     """
     if not told or any("usage" in key or "token_count" in key for key in told):
         return False
@@ -93,7 +93,7 @@ def is_estimated(row: dict[str, Any], told: dict[str, Any]) -> bool:
 
 
 def _told(span: Span, told: dict[str, Any]) -> Facts:
-    """What the tracer's attributes say; messages are read from the columns, where they are whole."""
+    """Facts from the tracer's attributes, without messages: those in the columns are complete."""
     if not told:
         return Facts("other")
     facts = dialects.facts_of(
@@ -104,7 +104,7 @@ def _told(span: Span, told: dict[str, Any]) -> Facts:
 
 
 def _settle_event(facts: Facts, span: Span) -> None:
-    """Of the events of one step the one that knows most stands for it."""
+    """Keeps one event of each step as its span: a model's start, a tool's result."""
     name, told = span.name, span.attributes["told"]
     if facts.kind == "inference":
         facts.kind = "inference" if ".start-" in name else "other"
@@ -120,13 +120,13 @@ def _add_messages(facts: Facts, row: dict[str, Any], outputs: Any) -> None:
         return
     given, facts.tool_definitions = _without_tools(unwrapped(row.get("input")), facts.tool_definitions)
     facts.input, facts.output = exchanged(given, outputs)
-    repeated = _dict(outputs).get("instructions")  # an answer that repeats what it was told
+    repeated = _dict(outputs).get("instructions")  # a response that repeats its instructions
     if isinstance(repeated, str):
         facts.system = facts.system or repeated or None
 
 
 def _without_tools(given: Any, known: list[dict[str, Any]] | None) -> tuple[Any, list[dict[str, Any]] | None]:
-    """LangChain's callback writes each tool that a model may use as a message of a tool, after the others."""
+    """Separates messages from tool definitions, which LangChain's callback appends as tool messages."""
     if not isinstance(given, list):
         return given, known
     tools = [one["content"] for one in given if _is_definition(one)]
@@ -141,11 +141,11 @@ def _is_definition(message: Any) -> bool:
 
 
 def _add_figures(facts: Facts, row: dict[str, Any], told: dict[str, Any], answer: ProviderResponse) -> None:
-    """Tokens as the provider told them, else as the platform keeps them; never those it made itself."""
+    """Adds tokens of the provider, else those the platform recorded, but never its own estimates."""
     kept = _usage(row)
     provided = _dict(row.get("providedCostDetails")).get("total")
     if provided == 0 and _computed_cost(row):
-        provided = None  # nobody provided one: the platform's own price counts
+        provided = None  # no cost was provided: the platform's computed cost counts
     if answer.usage is not None:
         facts.usage = answer.usage
     elif facts.usage is None and not is_estimated(row, told):
@@ -163,7 +163,7 @@ def _computed_cost(row: dict[str, Any]) -> Any:
 
 
 def _is_same(usage: Usage, kept: Usage | None) -> bool:
-    """True where the platform's cost was computed from these tokens."""
+    """True if the platform computed its cost from these tokens."""
     if kept is None:
         return False
     parts = ("input_tokens", "output_tokens", "total_tokens")
@@ -171,7 +171,7 @@ def _is_same(usage: Usage, kept: Usage | None) -> bool:
 
 
 def _usage(row: dict[str, Any]) -> Usage | None:
-    """The row's token columns. Details lie beside input and output where only then the total is met."""
+    """Usage of the row; details are added to input and output if only then they match the total."""
     told = mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _columns(row)
     known = {key: count(value, f"usageDetails.{key}") for key, value in told.items() if key != "unit"}
     tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
@@ -199,7 +199,7 @@ def _usage(row: dict[str, Any]) -> Usage | None:
 
 
 def _columns(row: dict[str, Any]) -> dict[str, Any]:
-    """What older exports keep a column each."""
+    """The separate token columns of older exports."""
     return {name: row[key] for name, key in USAGE_COLUMNS.items() if row.get(key) is not None}
 
 
@@ -223,7 +223,7 @@ def _add_tool(facts: Facts, span: Span, outputs: Any) -> None:
 
 
 def _answer_of_tool(outputs: Any, name: str | None) -> ToolResult | None:
-    """A tool's message as the whole output, of the tool of that name."""
+    """The result if the whole output is one message of a tool, with that name if given."""
     said = carried(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
     if not said or len(said) != 1 or len(said[0].answers) != 1:
         return None
@@ -232,7 +232,7 @@ def _answer_of_tool(outputs: Any, name: str | None) -> ToolResult | None:
 
 
 def _plain(key: str, value: Any) -> Any:
-    """The platform keeps every attribute as text; figures are read back."""
+    """Parses numbers, since the platform stores every attribute as text."""
     if type(value) is not str or not FIGURE_KEY.search(key):
         return value
     if value.isascii() and value.isdigit() and len(value) < len("1000000000000"):

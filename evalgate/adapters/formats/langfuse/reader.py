@@ -1,4 +1,4 @@
-"""Langfuse exports: a trace and its observations, as its page and its interface give them."""
+"""Reads Langfuse exports: a trace and its observations, from its UI or its API."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ EXAMPLE_KEYS = ("dataset_item_id", "datasetItemId")
 
 
 class Export(NamedTuple):
-    """A trace's own row and its observations."""
+    """The row of a trace and its observations."""
 
     trace: Any
     rows: list[Any]
 
 
 def split(documents: list[Any]) -> Sequence[Export]:
-    """One export a trace; observations alone are gathered by the trace they name."""
+    """One export for each trace; separate observations are grouped by the trace they name."""
     found: list[Export] = []
     alone: dict[str, Export] = {}
     for item in _items(documents):
@@ -55,7 +55,7 @@ def split(documents: list[Any]) -> Sequence[Export]:
 
 
 def build(record: Export) -> Trace:
-    """One trace. Tokens that Langfuse counted itself are left out, and its prices for them."""
+    """Builds one trace, without tokens that Langfuse counted itself and its cost for them."""
     head = mapping(record.trace, "trace")
     require_shallow([head, record.rows])
     if not record.rows:
@@ -87,7 +87,7 @@ def build(record: Export) -> Trace:
 
 
 def identify(record: Export) -> Identity:
-    """What the trace's metadata says."""
+    """Scenario and trial from the trace's metadata."""
     head = record.trace if isinstance(record.trace, dict) else {}
     return marks_of(unwrapped(head.get("metadata")), *EXAMPLE_KEYS)
 
@@ -101,7 +101,7 @@ def _items(documents: list[Any]) -> list[Any]:
 
 
 def _metadata(head: dict[str, Any]) -> dict[str, Any]:
-    """What people wrote; the tracer's own attributes and its machine's names are left out."""
+    """Metadata written by users, without the tracer's attributes and those of its machine."""
     told = unwrapped(head.get("metadata"))
     if not isinstance(told, dict):
         return {}
@@ -113,7 +113,7 @@ def _metadata(head: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scores(head: dict[str, Any]) -> list[TraceScore]:
-    """Scores of the whole trace and of its parts; a category has a label and no number."""
+    """Scores of the trace and of its observations; a categorical score has a label and no number."""
     found = []
     for number, told in enumerate(listing(head.get("scores"), "trace.scores")):
         path = f"trace.scores[{number}]"
@@ -130,7 +130,7 @@ def _scores(head: dict[str, Any]) -> list[TraceScore]:
 
 
 def _add_outline(trace: Trace, head: dict[str, Any]) -> None:
-    """Where no generation tells what was said, the trace's own input and output are all there is."""
+    """Uses the trace's input and output as messages if no generation recorded any."""
     said = [*(carried(head.get("input"), "user") or []), *(carried(head.get("output"), "assistant") or [])]
     conversation = converse(said)
     if trace.tool_calls or not said:
@@ -140,7 +140,7 @@ def _add_outline(trace: Trace, head: dict[str, Any]) -> None:
 
 
 def _free_root(spans: list[Span]) -> None:
-    """A run that another program asked for names that one's span: it stands outside of the export."""
+    """Removes a parent outside of the export: the span of the program that started the run."""
     known = {span.span_id for span in spans}
     above = {span.parent_id for span in spans} - known
     if len(above) == 1:
@@ -150,7 +150,7 @@ def _free_root(spans: list[Span]) -> None:
 
 
 def _add_answer(trace: Trace, head: dict[str, Any]) -> None:
-    """Where no model answered in words (a tool took the answer), the trace's own output is the answer."""
+    """Uses the trace's output as answer if no model answered in text (a tool took the answer)."""
     told = unwrapped(head.get("output"))
     if isinstance(told, dict | list) and told and carried(told, "assistant") is None:
         told = written(told)

@@ -1,4 +1,4 @@
-"""LangSmith runs. Entry points: `LANGSMITH`, `reader`."""
+"""Reads LangSmith runs. Entry points: `LANGSMITH`, `reader`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def is_langsmith_run(value: Any) -> bool:
 
 
 def is_langsmith_batch(value: Any) -> bool:
-    """True for what the SDK sends: runs that begin, and what is told of them later."""
+    """True for a batch of the SDK: new runs (`post`) and their updates (`patch`)."""
     if not isinstance(value, dict) or not (isinstance(value.get("post"), list) or "patch" in value):
         return False
     runs = [*_list(value.get("post")), *_list(value.get("patch"))]

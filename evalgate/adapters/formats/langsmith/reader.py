@@ -1,4 +1,4 @@
-"""LangSmith runs: exported, nested or flat, and the batches its SDK sends."""
+"""Reads LangSmith runs: exported, nested or flat, and the batches its SDK sends."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ THREAD_KEYS = ("thread_id", "conversation_id", "session_id")
 
 
 class Tree(NamedTuple):
-    """The runs of one trace; the root is the one that runs under no other of them."""
+    """The runs of one trace."""
 
     runs: list[dict[str, Any]]
 
     @property
     def root(self) -> dict[str, Any]:
-        """The outermost run that began first."""
+        """The run without a parent among them; the earliest if there are several."""
         known = {run.get("id") for run in self.runs if isinstance(run.get("id"), str)}
         tops = [run for run in self.runs if not _is_one_of(run.get("parent_run_id"), known)]
         return min(tops or self.runs, key=lambda run: str(run.get("dotted_order") or run.get("start_time")))
 
 
 def split(documents: list[Any]) -> Sequence[Tree]:
-    """The runs of each trace, what a batch says later laid over what it said first."""
+    """Groups runs by trace; later updates of a run overwrite earlier values."""
     runs: dict[str, dict[str, Any]] = {}
     for run in _flat(documents):
         run_id = _id(run)
@@ -48,7 +48,7 @@ def split(documents: list[Any]) -> Sequence[Tree]:
 
 
 def build(record: Tree) -> Trace:
-    """One trace."""
+    """Builds one trace."""
     for run in record.runs:
         require_shallow({key: value for key, value in run.items() if key != "child_runs"})
     spans = []
@@ -74,7 +74,7 @@ def build(record: Tree) -> Trace:
 
 
 def identify(record: Tree) -> Identity:
-    """What the root's metadata says, else the example of the data set."""
+    """Scenario and trial from the root's metadata, else the id of the data set's example."""
     root = record.root
     extra = root.get("extra")
     metadata = extra.get("metadata") if isinstance(extra, dict) else None
@@ -83,7 +83,7 @@ def identify(record: Tree) -> Identity:
 
 
 def _flat(documents: list[Any]) -> Iterator[dict[str, Any]]:
-    """Every run, whatever it lies in: lists, batches, other runs."""
+    """Yields every run within lists, batches and other runs."""
     waiting = list(reversed(documents))
     while waiting:
         value = waiting.pop()
@@ -98,7 +98,7 @@ def _flat(documents: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _id(run: dict[str, Any]) -> str:
-    """The id; a patch may leave it to the last part of `dotted_order`."""
+    """The id of a run; a patch may have it only in the last part of `dotted_order`."""
     run_id = run.get("id")
     if isinstance(run_id, str) and run_id:
         return run_id
@@ -106,7 +106,7 @@ def _id(run: dict[str, Any]) -> str:
 
 
 def _trace_id(run: dict[str, Any], runs: dict[str, dict[str, Any]]) -> str:
-    """The trace's id; of runs that don't tell it, the id of the run above all others."""
+    """The run's trace id, or that of its nearest ancestor with one, else the id of the topmost run."""
     seen: set[str] = set()
     while not isinstance(run.get("trace_id"), str):
         parent = run.get("parent_run_id")
@@ -126,7 +126,7 @@ def _metadata(root: dict[str, Any]) -> dict[str, Any]:
 
 
 def _feedback(root: dict[str, Any]) -> list[TraceScore]:
-    """What people and evaluators said of the run: one by one, or their average by name."""
+    """Scores of the run from users and evaluators: one by one, or averages by name."""
     found: list[TraceScore] = []
     for item, told in enumerate(listing(root.get("feedback"), "feedback")):
         path = f"feedback[{item}]"

@@ -1,4 +1,4 @@
-"""One LangSmith run as a span, and what it says."""
+"""Converts a LangSmith run to a span and reads its facts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{6})Z")
 
 
 def span_of(run: dict[str, Any]) -> Span:
-    """The run in its place; raises FieldError."""
+    """The span of a run; raises FieldError."""
     error = text(run.get("error"), "error")
     return Span(
         text(run.get("trace_id"), "trace_id") or "",
@@ -41,7 +41,7 @@ def span_of(run: dict[str, Any]) -> Span:
 
 
 def facts_of(span: Span) -> Facts:
-    """What a run says. Of chains only the outermost stands for the agent: the others restate their parts."""
+    """Reads facts from a run; only the outermost chain is the agent, the others repeat their parts."""
     run = span.attributes
     kind = KINDS.get(str(run.get("run_type")), "other")
     if kind == "other" and span.parent_id is None:
@@ -82,7 +82,7 @@ def _add_answer(facts: Facts, run: dict[str, Any]) -> None:
 
 
 def _generated(outputs: Any) -> ProviderResponse:
-    """The same of what LangChain makes of an answer: a message, alone or as the first generation."""
+    """Reads LangChain's form of a response: a message, or the first generation's message."""
     value = outputs.get("output", outputs) if isinstance(outputs, dict) else None
     listed = value.get("generations") if isinstance(value, dict) else None
     info: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def _langchain(usage: dict[str, Any]) -> Usage | None:
 
 
 def _recorded_usage(run: dict[str, Any]) -> Usage | None:
-    """The run's own columns, which the platform may have counted itself; zeros say that nobody did."""
+    """Usage from the run's columns, maybe counted by the platform; None if all are 0 (not counted)."""
     told = {
         "input_tokens": run.get("prompt_tokens"),
         "output_tokens": run.get("completion_tokens"),
@@ -124,7 +124,7 @@ def _recorded_usage(run: dict[str, Any]) -> Usage | None:
 
 
 def _cost(run: dict[str, Any]) -> float | None:
-    """US dollars, as a number or as decimal text."""
+    """The cost in US dollars, from a number or decimal text."""
     told = run.get("total_cost")
     if isinstance(told, str):
         if not DECIMAL.fullmatch(told):
@@ -150,7 +150,7 @@ def _add_tool(facts: Facts, span: Span) -> None:
 
 
 def _only(value: Any, key: str) -> Any:
-    """What lies under the one key of an object, where it is an object itself, also as text."""
+    """The object (also as text) under the only key of an object, else None."""
     if not isinstance(value, dict) or list(value) != [key]:
         return None
     inner = unwrapped(value[key])
@@ -158,7 +158,7 @@ def _only(value: Any, key: str) -> Any:
 
 
 def _start(run: dict[str, Any]) -> int | None:
-    """When it began. Milliseconds of the JavaScript SDK lose the order that `dotted_order` keeps."""
+    """Start time; the JavaScript SDK's milliseconds lose the order that `dotted_order` keeps."""
     began = run.get("start_time")
     order = ORDER.match(str(run.get("dotted_order") or "").rpartition(".")[2])
     if isinstance(began, int) and order is not None:
@@ -168,7 +168,7 @@ def _start(run: dict[str, Any]) -> int | None:
 
 
 def _parent(order: Any) -> str | None:
-    """The run above, which `dotted_order` names even where the run itself does not."""
+    """The parent run's id, from `dotted_order`."""
     above = order.rpartition(".")[0] if isinstance(order, str) else ""
     return above.rpartition(".")[2].partition("Z")[2] or None
 

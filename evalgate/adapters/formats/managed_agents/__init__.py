@@ -1,4 +1,4 @@
-"""Sessions of Claude managed agents. Entry points: `MANAGED_AGENTS`, `reader`."""
+"""Reads sessions of Claude managed agents. Entry points: `MANAGED_AGENTS`, `reader`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SESSION_DOMAINS = ("user.", "agent.", "session.", "span.")
 
 
 def session_event(value: Any) -> dict[str, Any] | None:
-    """The event of a managed agent's session that a line holds, bare or as it was received."""
+    """The event of a managed agent's session in a line, bare or as a client received it."""
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):  # noqa: PLR2004
         value = value[1] if value[0].startswith(SESSION_CALL) else None
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):

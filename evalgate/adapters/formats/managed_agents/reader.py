@@ -1,4 +1,4 @@
-"""Sessions of Claude managed agents: their events, listed or streamed, bare or as a client received them."""
+"""Reads sessions of Claude managed agents: events listed or streamed, bare or as a client received them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ANSWERED_BY = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 
 @dataclass(slots=True)
 class ManagedSession:
-    """What is known while the events are gone through."""
+    """The state of a session while its events are read."""
 
     conversation: Conversation = field(default_factory=Conversation)
     llm_calls: list[LlmCall] = field(default_factory=list)
@@ -52,20 +52,20 @@ class ManagedSession:
     error: dict[str, Any] | None = None
 
     def flush(self) -> None:
-        """Ends the response of the model that is being told."""
+        """Ends the current model response and adds it to the conversation."""
         if self.speaking is not None:
             add(self.conversation, self.speaking)
         self.speaking = None
 
     def assistant(self, event: dict[str, Any]) -> RawMessage:
-        """The response of the model that the event belongs to."""
+        """The model response that the event belongs to."""
         if self.speaking is None:
             self.speaking = RawMessage("assistant", model=self.model, timestamp=_moment(event))
         return self.speaking
 
 
 def split(documents: list[Any]) -> Sequence[Any]:
-    """All events are one session; what a client sent is left to the stream, which tells it again."""
+    """All events as one session; a client's requests are ignored later, since the stream repeats them."""
     values: list[Any] = []
     for document in documents:
         listed = document.get("data") if isinstance(document, dict) else None
@@ -79,7 +79,7 @@ def split(documents: list[Any]) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One session. Events tell neither cost nor what the model thought."""
+    """Builds one session; its events contain neither cost nor reasoning."""
     require_shallow(record)
     events = [found for found in map(session_event, record) if found is not None]
     head = next((event for event in events if event["type"] == "session"), {})
@@ -99,7 +99,7 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """What the session's metadata says."""
+    """Scenario and trial from the session's metadata."""
     events = (session_event(value) for value in record)
     for event in events:
         known = event.get("metadata") if event is not None and event["type"] == "session" else None
@@ -209,7 +209,7 @@ HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
 
 
 def _result(value: Any) -> str | None:
-    """The text of a result; a document that is text is told by its text."""
+    """The text of a result, with the text of text documents."""
     blocks: list[Any] = []
     for block in listing(value, "content") if not isinstance(value, str) else [value]:
         source = block.get("source") if isinstance(block, dict) else None
@@ -221,7 +221,7 @@ def _result(value: Any) -> str | None:
 
 
 def _usage(value: Any) -> Usage:
-    """Input with what came from the cache and went into it: the service counts these beside it."""
+    """Adds cache reads and writes to the input tokens, which the service counts separately."""
     usage = unknown_usage()
     told = mapping(value, "model_usage")
     if not told:

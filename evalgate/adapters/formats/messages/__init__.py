@@ -1,1 +1,1 @@
-"""One module a way of writing messages, shared by the formats that use it."""
+"""Readers of message shapes, one module a shape, shared by the formats; see `sniff_messages.SHAPES`."""

@@ -1,7 +1,7 @@
-"""Blocks of a message's content, each with a `type`: text, thoughts, tool calls, results, pictures.
+"""Reads typed content blocks of a message: text, reasoning, tool calls, results, images.
 
-Anthropic, LangChain, the Responses API and the Vercel AI SDK all write a message's content as such a list;
-their blocks have names of their own, so one table reads them all.
+Anthropic, LangChain, the Responses API and the Vercel AI SDK all write a message's content as a list of
+blocks; their type names do not collide, so one table reads them all.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ERROR_OUTPUTS = frozenset({"error-text", "error-json", "execution-denied"})
 
 
 def read_blocks(spoken: MessageBuilder, blocks: list[Any], path: str) -> None:
-    """Every block in order; raises FieldError naming the block that is not as it should be."""
+    """Adds every block in order; raises FieldError naming the invalid block."""
     for number, block in enumerate(blocks):
         try:
             add_block(spoken, block)
@@ -48,7 +48,7 @@ def read_blocks(spoken: MessageBuilder, blocks: list[Any], path: str) -> None:
 
 
 def add_block(spoken: MessageBuilder, value: Any) -> None:
-    """One block; of a kind that nobody knows the kind is kept, unless it names a tool and its arguments."""
+    """Adds one block; one of unknown type is a call if it names a tool and arguments, else only its type."""
     if type(value) is str:
         spoken.pause()
         spoken.text(value)
@@ -69,7 +69,7 @@ def add_block(spoken: MessageBuilder, value: Any) -> None:
 
 
 def _typed(block: dict[str, Any]) -> dict[str, Any]:
-    """Amazon Bedrock names the kind of a block by its only key."""
+    """Adds the `type` to a block of Amazon Bedrock, whose only key names it."""
     for key, kind in BEDROCK.items():
         if type(block.get(key)) is dict:
             return {"type": kind, **block[key]}
@@ -77,13 +77,13 @@ def _typed(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def calls_a_tool(block: dict[str, Any]) -> bool:
-    """True for a block that names a tool and its arguments, whatever it calls itself."""
+    """True for a block of any type that names a tool and its arguments."""
     name = first_of(block, CALL_NAME_KEYS)
     return type(name) is str and bool(name) and type(first_of(block, ARGUMENT_KEYS)) in (dict, str)
 
 
 def asked(block: dict[str, Any]) -> ToolRequest:
-    """A tool call; its arguments as recorded."""
+    """The tool call of a block; its arguments as recorded."""
     name = required_text(first_of(block, CALL_NAME_KEYS), "name")
     return ToolRequest(
         text(first_of(block, CALL_ID_KEYS), "id") or None, name, arguments(first_of(block, ARGUMENT_KEYS))
@@ -91,14 +91,14 @@ def asked(block: dict[str, Any]) -> ToolRequest:
 
 
 def arguments(value: Any, path: str = "arguments") -> Any:
-    """Arguments as recorded: an object, text, or nothing."""
+    """The arguments as recorded; raises FieldError if they are neither an object, text nor None."""
     if value is not None and type(value) is not str and type(value) is not dict:
         raise FieldError(path, "is neither an object nor text")
     return value
 
 
 def answered(block: dict[str, Any]) -> ToolResult:
-    """A tool's result: what is text becomes text; of pictures and encrypted content no data is kept."""
+    """The tool result of a block: text blocks become text; images and encrypted content lose their data."""
     call_id = text(first_of(block, RESULT_ID_KEYS), "tool_use_id") or None
     name = text(block.get("toolName"), "toolName")
     content, has_failed = result(first_of(block, RESULT_KEYS))
@@ -109,7 +109,7 @@ def answered(block: dict[str, Any]) -> ToolResult:
 
 
 def result(value: Any) -> tuple[Any, bool]:
-    """A result's content and whether it says by itself that the tool failed."""
+    """A result's content, and whether the content itself marks the tool as failed."""
     if type(value) is str:
         return _without_tag(value)
     if type(value) is list:
@@ -125,7 +125,7 @@ def result(value: Any) -> tuple[Any, bool]:
 
 
 def result_list(blocks: list[Any]) -> Any:
-    """Text where all blocks are text; else what they hold, without their data."""
+    """Text if all blocks are text; else the blocks without their data."""
     texts = [words_of(block) for block in blocks]
     words = [found for found in texts if found is not None]
     if blocks and len(words) == len(blocks):
@@ -134,7 +134,7 @@ def result_list(blocks: list[Any]) -> Any:
 
 
 def words_of(block: Any) -> str | None:
-    """The text of a block that is nothing else."""
+    """The text of a text block; None for any other block."""
     if type(block) is str:
         return block
     if type(block) is not dict:
@@ -147,7 +147,7 @@ def words_of(block: Any) -> str | None:
 
 
 def first_of(block: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    """The value of the first key that has one."""
+    """The value of the first of the keys that has one."""
     return next((block[key] for key in keys if block.get(key) is not None), None)
 
 
@@ -158,7 +158,7 @@ def _without_tag(content: Any) -> tuple[Any, bool]:
 
 
 def _bare(value: Any) -> Any:
-    """A block without the data of pictures and encrypted content; a tool's own values stay whole."""
+    """A block without image data and encrypted content; values of a tool stay complete."""
     if type(value) is not dict:
         return value
     if _is_data(value.get("type")):
@@ -184,7 +184,7 @@ def _thought(spoken: MessageBuilder, block: dict[str, Any]) -> None:
 
 
 def joined(blocks: list[Any]) -> str | None:
-    """The text of all blocks that are text."""
+    """The joined text of all text blocks; None without any."""
     words = [found for found in map(words_of, blocks) if found is not None]
     return "\n".join(words) if words else None
 

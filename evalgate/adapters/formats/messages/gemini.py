@@ -1,4 +1,4 @@
-"""Contents of Gemini and of Google's agent kit: a role and parts, in either spelling."""
+"""Reads contents of Gemini and Google's ADK: a role and parts, keys in camel case or snake case."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CODE_TOOL = "code_execution"
 
 
 def is_shape(value: Any) -> bool:
-    """True for a content: parts that are known by their own keys and have no `type`."""
+    """True for a content: its parts are identified by their keys and have no `type`."""
     if type(value) is not dict or type(value.get("parts")) is not list:
         return False
     role = value.get("role")
@@ -40,7 +40,7 @@ def read(value: Any) -> list[RawMessage]:
 
 
 def read_content(recorded: dict[str, Any]) -> list[RawMessage]:
-    """One content, as several messages where code ran within it."""
+    """One content, as several messages if code ran within it."""
     parts = [_spelled(part) if type(part) is dict else part for part in _parts(recorded)]
     role = text(recorded.get("role"), "role")
     if role is None:
@@ -61,7 +61,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _spelled(part: dict[str, Any]) -> dict[str, Any]:
-    """A part in the one spelling, without the keys that are only padding."""
+    """A part with keys in snake case and without keys whose value is None."""
     return {SPELLINGS.get(key, key): inner for key, inner in part.items() if inner is not None}
 
 

@@ -1,4 +1,4 @@
-"""Messages in the words of OpenTelemetry's GenAI conventions: a role and typed parts."""
+"""Reads messages of OpenTelemetry's GenAI conventions: a role and typed parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTENT_KINDS = frozenset({TEXT, REASONING})
 
 
 def is_shape(value: Any) -> bool:
-    """True for a message whose parts are typed and keep what they say under `content`."""
+    """True for a message whose parts have a `type` and keep their text under `content`."""
     if type(value) is not dict or type(value.get("role")) is not str:
         return False
     parts = value.get("parts")
@@ -41,7 +41,7 @@ def read(value: Any) -> list[RawMessage]:
 
 
 def read_message(recorded: dict[str, Any], unknown: Role = "assistant") -> list[RawMessage]:
-    """One message, as several where tools answered within it; a role nobody knows is `unknown`."""
+    """One message, as several if it holds tool results; an unknown role becomes `default_role`."""
     role = ROLES.get(required_text(recorded.get("role"), "role"), unknown)
     reason = text(recorded.get("finish_reason"), "finish_reason")
     spoken = MessageBuilder(RawMessage(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
@@ -54,7 +54,7 @@ def read_message(recorded: dict[str, Any], unknown: Role = "assistant") -> list[
 
 
 def words_of_parts(value: Any) -> str | None:
-    """The text of instructions: text parts, or text itself; None where there is none."""
+    """The text of instructions: joined text parts, or the text itself; None if there is none."""
     if type(value) is str:
         return value or None
     parts = value if type(value) is list else []
@@ -105,7 +105,7 @@ def _asked(part: dict[str, Any], kind: str) -> ToolRequest:
 
 
 def _answered(part: dict[str, Any], kind: str) -> ToolResult:
-    """The schema says `response`, its own example `result`."""
+    """The schema names the content `response`, its example `result`."""
     told = next((part[key] for key in ("response", "result", kind) if part.get(key) is not None), None)
     content, has_failed = result(told)
     name = text(part.get("name"), "name") or None
@@ -113,6 +113,6 @@ def _answered(part: dict[str, Any], kind: str) -> ToolResult:
 
 
 def _identity(part: dict[str, Any]) -> str | None:
-    """The id of a call; one of several parts is joined as JSON text."""
+    """The id of a call; an id that is a list becomes JSON text."""
     value = part.get("id")
     return written(value) if type(value) is list else text(value, "id") or None

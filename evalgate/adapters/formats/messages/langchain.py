@@ -1,4 +1,4 @@
-"""LangChain's messages in its three ways of writing them down, read as messages with a role."""
+"""Reads LangChain's messages in its three serialised shapes as messages with a role."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MODELS = ("model_name", "model", "model_id")
 
 
 def is_shape(value: Any) -> bool:
-    """True for a message of LangChain's own."""
+    """True for a serialised LangChain message."""
     return type(value) is dict and _role_and_body(value) is not None
 
 
@@ -43,13 +43,13 @@ def read(value: Any) -> list[RawMessage]:
 
 
 def body_of(value: Any) -> dict[str, Any]:
-    """The message within its wrapping, an empty object where it is none."""
+    """The message without its wrapper; an empty object if it is no message."""
     found = _role_and_body(value) if type(value) is dict else None
     return {} if found is None else found[1]
 
 
 def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
-    """One message, whichever way it is wrapped."""
+    """One message, in any of its wrappers."""
     found = _role_and_body(recorded)
     if found is None:
         raise FieldError("type", "is none of human, ai, system, tool")
@@ -86,7 +86,7 @@ def _known(kind: Any, body: dict[str, Any]) -> tuple[Role, dict[str, Any]] | Non
 
 
 def _calls(body: dict[str, Any]) -> list[Any]:
-    """Calls, and those whose arguments LangChain could not read; else what the provider had called so."""
+    """Valid calls and those with arguments LangChain could not parse; else the provider's own list."""
     calls = listing(body.get("tool_calls"), "tool_calls")
     calls = calls + listing(body.get("invalid_tool_calls"), "invalid_tool_calls")
     if calls:

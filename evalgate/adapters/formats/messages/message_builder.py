@@ -1,4 +1,4 @@
-"""One recorded message on its way into what was said: what follows a tool's answer is said anew."""
+"""Builds raw messages from one recorded message; content after a tool result starts a new message."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class MessageBuilder:
-    """Gathers the blocks of one message in their order.
+    """Collects the blocks of one message in order.
 
-    A message may hold a call and its answer (tools that run at the provider, parts of a user interface):
-    the answer then stands between what came before and what comes after it. `like` says who spoke.
+    A message may hold a call and its result (tools that run at the provider, parts of a user interface): it
+    is split so that the result keeps its place. `template` has the role and other fields of each message.
     """
 
     def __init__(self, like: RawMessage) -> None:
@@ -27,27 +27,27 @@ class MessageBuilder:
         self._renew()
 
     def text(self, words: str | None) -> None:
-        """Text of the message itself."""
+        """Adds text of the message itself."""
         if words is not None:
             self._texts.append(words)
             self._parts.append({"type": "text", "text": words})
 
     def thought(self, words: str | None) -> None:
-        """What the model thought before it spoke."""
+        """Adds reasoning of the model."""
         if words:
             self._thoughts.append(words)
 
     def other(self, kind: str) -> None:
-        """Something that is no text: only its kind is kept."""
+        """Adds a part that is no text: only its type is kept."""
         self._parts.append({"type": kind})
         self._has_other = True
 
     def call(self, asked: ToolRequest) -> None:
-        """A tool call."""
+        """Adds a tool call."""
         self._said.calls.append(asked)
 
     def also(self, calls: Sequence[ToolRequest]) -> None:
-        """Tool calls from a second list of the same message: those told already do not count again."""
+        """Adds tool calls from a second list of the same message, except those added already."""
         before = [said for said in (*self._done, self._said) if said.calls]
         if not before and len({asked.id for asked in calls}) == len(calls):
             self._said.calls += calls
@@ -59,17 +59,17 @@ class MessageBuilder:
                 told.add(self._said, len(self._said.calls) - 1)
 
     def answer(self, answered: ToolResult) -> None:
-        """A tool's result, of a call in this message or in an earlier one."""
+        """Adds the result of a call in this message or in an earlier one."""
         (self._after if self._said.calls else self._said.answers).append(answered)
 
     def pause(self) -> None:
-        """What comes now was said after the answers so far, if there are any."""
+        """Starts a new message after the results so far, if there are any."""
         if self._after:
             self._finish()
             self._renew()
 
     def messages(self) -> list[RawMessage]:
-        """The message as one or several; never none. Why it ended stands with the last."""
+        """The message as one or several, at least one. The last one of its role has the finish reason."""
         if self._is_spoken() or not self._done:
             self._finish()
         spoken = [said for said in self._done if said.role == self._like.role]

@@ -1,4 +1,4 @@
-"""Lists of messages, read one after the other; an error names the one that is not as it should be."""
+"""Reads lists of messages and parts one after the other; an error names the invalid entry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[RawMessage]]) -> list[RawMessage]:
-    """Everything said in a list of messages, or in one."""
+    """Reads a list of messages, or one message; raises FieldError naming the message."""
     said: list[RawMessage] = []
     for number, message in enumerate(value if type(value) is list else [value]):
         try:
@@ -24,7 +24,7 @@ def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[RawMessa
 
 
 def do_each(values: list[Any], path: str, do_one: Callable[[dict[str, Any]], None]) -> None:
-    """Hands on every part of a list; raises FieldError naming the part."""
+    """Calls `do_one` with every part of a list; raises FieldError naming the part."""
     for number, value in enumerate(values):
         try:
             do_one(mapping(value, ""))

@@ -1,4 +1,4 @@
-"""Messages of the OpenAI chat shape, as chat recordings and tau-bench write them."""
+"""Reads messages of the OpenAI chat shape, which chat traces and tau-bench use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLES: dict[str, Role] = {
 
 
 def read_messages(messages: list[Any], path: str) -> Conversation:
-    """All messages in order; raises FieldError naming the field that is not as it should be."""
+    """The conversation of all messages in order; raises FieldError naming the invalid field."""
     conversation = Conversation()
     for number, message in enumerate(messages):
         try:
@@ -35,7 +35,7 @@ def read_messages(messages: list[Any], path: str) -> Conversation:
 
 
 def add_message(conversation: Conversation, value: Any) -> None:
-    """One message; tool calls are joined with the results that follow."""
+    """Adds one message; tool calls are joined with the results that follow."""
     recorded = value if type(value) is dict else mapping(value, "")
     role = _role(recorded.get("role"))
     content, parts = recorded.get("content"), None
@@ -53,7 +53,7 @@ def add_message(conversation: Conversation, value: Any) -> None:
 
 
 def _add_rest(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> None:
-    """What few messages have."""
+    """Sets fields that few messages have."""
     message["name"] = text(recorded.get("name"), "name")
     if message["role"] != "assistant":
         return
@@ -85,7 +85,7 @@ def _add_calls(conversation: Conversation, message: Message, recorded: dict[str,
 
 
 def _add_call(conversation: Conversation, message: Message, call: dict[str, Any]) -> ToolCall:
-    """A function call; some recorders leave the `function` around name and arguments away."""
+    """Adds a function call; some recorders omit the `function` object around name and arguments."""
     path, key = "", "arguments"
     target = call
     if call.get("function") is not None:

@@ -1,7 +1,7 @@
-"""A quick look at messages of the OpenAI chat shape, as `native.glance` has one for our own.
+"""Checks quickly whether messages of the OpenAI chat shape are plain, like `native.glance` for native ones.
 
-What `messages.openai.read_messages` would make of a plain conversation without a word of complaint is told
-here; it makes the messages itself when somebody asks for them. Whatever is not plain is left to it.
+For a plain conversation it returns the facts that most checks need; `messages.openai.read_conversation`
+builds the messages when they are needed. It also reads every conversation that is not plain.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Response, ToolCall
 
 MOST = 10_000
-"""Messages and calls beyond which a conversation is not plain."""
+"""A conversation with more messages or calls is not plain."""
 OF_MESSAGE = 2
-"""Fields that nearly all have: role and content."""
+"""The number of fields of nearly all messages: role and content."""
 TEXTS = ("name", "reasoning_content", "finish_reason")
 
 
 def glance_at_chat(messages: Any) -> Glance | None:
-    """What one look tells, None where the messages have to be read with care."""
+    """The glance at a plain conversation; None if the careful reader has to read it."""
     if type(messages) is not list or not 0 < len(messages) <= MOST:
         return None
     try:
@@ -37,7 +37,7 @@ def glance_at_chat(messages: Any) -> Glance | None:
         return None
 
 
-# As in `native.glance`: what nearly every message is, is asked in place.
+# As in `native.glance`, the checks that nearly every message needs are inlined for speed.
 def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
     called: list[str] = []
     waiting: set[str] = set()
@@ -80,7 +80,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
 
 
 def _look_at_rest(message: dict[str, Any], content: Any) -> None:
-    """What few messages of an assistant have."""
+    """Checks fields that few assistant messages have."""
     for name in TEXTS:
         if type(message.get(name, "")) is not str and message[name] is not None:
             raise NotPlain
@@ -89,12 +89,12 @@ def _look_at_rest(message: dict[str, Any], content: Any) -> None:
 
 
 def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
-    """The calls of a message begin to wait for their results."""
+    """Checks the calls of a message and adds them to those that wait for results."""
     if type(calls) is not list:
         raise NotPlain
     for call in calls:
         call_id, function = call["id"], call.get("function")
-        if function is None:  # some leave it away around name and arguments
+        if function is None:  # some recorders omit it around name and arguments
             if call.get("custom") is not None:
                 raise NotPlain
             function = call

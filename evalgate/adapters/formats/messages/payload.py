@@ -1,4 +1,4 @@
-"""What a span was given and what it gave, in whatever way its framework wrote that down."""
+"""Reads the messages in a span's input and output, in the notation of any framework."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ WRAPPERS = ("messages", "input", "new_message", "prompt", "question", "args", "o
 
 
 def carried(value: Any, speaker: Role) -> list[RawMessage] | None:
-    """The messages in a value that a platform kept as JSON, JSON text or Python text; None if it holds none.
+    """The messages in a value recorded as JSON, JSON text or Python text; None if it holds none.
 
-    Bare text is the word of `speaker`: of the user where it was given, of the assistant where it was the
-    answer. Never raises.
+    Bare text becomes a message of `role`: the user for input, the assistant for output. Never raises.
     """
     value = unwrapped(value)
     if type(value) is str:
@@ -28,9 +27,9 @@ def carried(value: Any, speaker: Role) -> list[RawMessage] | None:
 
 
 def exchanged(given: Any, gave: Any) -> tuple[list[RawMessage] | None, list[RawMessage] | None]:
-    """What a span was given and what it gave.
+    """The messages of a span's input and of its output.
 
-    A graph gives its whole state, with what it was given: then its output alone is told.
+    A graph outputs its whole state including the input: then only the output's messages are returned.
     """
     said, answered = carried(given, "user"), carried(gave, "assistant")
     if answered and any(one.role == "user" and not one.answers for one in answered):
@@ -46,7 +45,7 @@ def _spoken(text: str, speaker: Role) -> list[RawMessage] | None:
 
 
 def _from_python(value: Any) -> list[RawMessage] | None:
-    """Messages that were turned into text one by one, as Python shows its objects."""
+    """Messages that were each recorded as the repr of a Python object."""
     listed = value.get("messages") if type(value) is dict else value
     if type(listed) is not list or not listed:
         return None
@@ -67,7 +66,7 @@ def _message(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _asked(value: Any) -> list[RawMessage] | None:
-    """Tool calls alone, without the message around them."""
+    """Tool calls recorded without their message."""
     if type(value) is not list or not value:
         return None
     calls = []
@@ -81,7 +80,7 @@ def _asked(value: Any) -> list[RawMessage] | None:
 
 
 def _with_calls(said: list[RawMessage]) -> list[RawMessage]:
-    """Some frameworks record a tool call as the text of a message, whatever role they give it."""
+    """Turns messages whose text is a tool call into calls; some frameworks record them so, in any role."""
     found: list[RawMessage] = []
     for message in said:
         calls = _calls_in(message)
@@ -95,7 +94,7 @@ def _with_calls(said: list[RawMessage]) -> list[RawMessage]:
 
 
 def _calls_in(message: RawMessage) -> list[ToolRequest]:
-    """The calls that are all of a message, as text or as they are."""
+    """The calls of a message whose only content is calls, as text or as objects."""
     only = message.answers[0].content if len(message.answers) == 1 else message.content
     if type(only) is str and only.startswith('[{"function"'):
         only = unwrapped(only)
@@ -106,7 +105,7 @@ def _calls_in(message: RawMessage) -> list[ToolRequest]:
 
 
 def _within(value: Any, speaker: Role) -> list[RawMessage] | None:
-    """Text and messages under a name that says what they are."""
+    """The messages of an object that keeps text or messages under one of the known keys."""
     if type(value) is not dict:
         return None
     if type(value.get("text")) is str and type(value.get("role")) is str:

@@ -1,4 +1,4 @@
-"""Messages of Pydantic AI: requests and responses in parts that say their kind."""
+"""Reads messages of Pydantic AI: requests and responses, in parts with a `part_kind`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_shape(value: Any) -> bool:
 
 
 def read(value: Any) -> list[RawMessage]:
-    """One request or response, or a list of them; instructions are told when they change."""
+    """One request or response, or a list of them; changed instructions become a system message."""
     told: list[str | None] = [None]
 
     def read_one(recorded: dict[str, Any]) -> list[RawMessage]:
@@ -72,14 +72,14 @@ def _add_request_part(said: list[RawMessage], part: dict[str, Any], when: str | 
 
 
 def _typed(content: Any) -> Any:
-    """A user's pictures and files say what they are under `kind`."""
+    """Copies `kind` to `type` in a user's images and files."""
     if type(content) is not list:
         return content
     return [{"type": item.get("kind") or "text", **item} if type(item) is dict else item for item in content]
 
 
 def _told(content: Any) -> str | None:
-    """Why to try again: text, or a list of what did not fit."""
+    """The reason for a retry: text, or a list of validation errors as JSON text."""
     return content if content is None or type(content) is str else written(content)
 
 

@@ -1,4 +1,4 @@
-"""Tool calls that a recorder wrote as Python shows its objects, in place of the message they are."""
+"""Parses tool calls that were recorded as the repr of Python objects instead of messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHOWN_LIST = "Calling tools:\n["
 
 
 def call_in(words: str) -> ToolRequest | None:
-    """The call that a text is, if it is nothing else: `ResponseFunctionToolCall(name='f', ...)`."""
+    """The call of a text that is only `ResponseFunctionToolCall(name='f', ...)`, else None."""
     if not words.startswith(SHOWN_CALL) or len(words) > MOST_CHARS:
         return None
     import ast
@@ -36,7 +36,7 @@ def call_in(words: str) -> ToolRequest | None:
 
 
 def calls_in(words: str) -> list[ToolRequest]:
-    """The calls of a text `Calling tools:` with a list of them; none for any other text."""
+    """The calls of a text `Calling tools:` followed by a list; an empty list for any other text."""
     if not words.startswith(SHOWN_LIST):
         return []
     listed = literal(words.removeprefix("Calling tools:\n"))

@@ -1,4 +1,4 @@
-"""Items of OpenAI's Responses API: messages, calls and their outputs side by side in one list."""
+"""Reads items of OpenAI's Responses API: messages, calls and their outputs in one flat list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAILED = ("failed", "incomplete")
 
 
 def is_shape(value: Any) -> bool:
-    """True for an item that is no plain message: a call, an output, a thought, a typed message."""
+    """True for an item that is no plain message: a call, an output, reasoning, a typed message."""
     if type(value) is not dict or type(value.get("type")) is not str:
         return False
     kind = value["type"]
@@ -34,7 +34,7 @@ def is_shape(value: Any) -> bool:
 
 
 def read(value: Any) -> list[RawMessage]:
-    """A list of items, or one; what one response of the model holds becomes one message."""
+    """A list of items, or one; the items of one response of the model become one message."""
     items = value if type(value) is list else [value]
     said: list[RawMessage] = []
     for number, item in enumerate(items):
@@ -46,7 +46,7 @@ def read(value: Any) -> list[RawMessage]:
 
 
 def extend(said: list[RawMessage], item: dict[str, Any]) -> None:
-    """Adds one item to what was said; raises FieldError."""
+    """Adds one item to the messages; raises FieldError."""
     kind = text(item.get("type"), "type") or "message"
     if kind == "message":
         _add_message(said, item)
@@ -78,7 +78,7 @@ def _has_spoken(said: RawMessage) -> bool:
 
 
 def _open(said: list[RawMessage], *, renew: Any = None) -> RawMessage:
-    """The assistant's message that is being written, or a new one."""
+    """The last message if it is the assistant's and not closed, else a new one."""
     if not said or said[-1].role != "assistant" or (renew is not None and renew(said[-1])):
         said.append(RawMessage("assistant"))
     return said[-1]
@@ -118,7 +118,7 @@ def _output(item: dict[str, Any]) -> ToolResult:
 
 
 def _add_own_result(said: list[RawMessage], item: dict[str, Any], kind: str, asked: ToolRequest) -> None:
-    """Tools that run at the provider carry their result, or say no more than that they are done."""
+    """Adds the result of a tool that ran at the provider; it may have a status but no content."""
     is_over = item.get("status") in ("completed", "failed", "incomplete") or kind == "mcp_call"
     if not is_over or kind in ("local_shell_call", "shell_call", "computer_call", "apply_patch_call"):
         return

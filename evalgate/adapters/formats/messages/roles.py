@@ -1,6 +1,6 @@
-"""Messages with a `role` and a `content` of text or typed blocks: OpenAI, Anthropic, LangChain, Vercel.
+"""Reads messages with a `role` and a `content` of text or typed blocks: OpenAI, Anthropic, LangChain, Vercel.
 
-All of them add tool calls beside the content or within it; one reading takes both and counts no call twice.
+All of them put tool calls in the content or in a separate list; this reader takes both, each call once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read(value: Any) -> list[RawMessage]:
 
 
 def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
-    """One message, as several where tools answered within it."""
+    """One message, as several if it holds tool results."""
     name = required_text(recorded.get("role"), "role")
     if name not in ROLES:
         raise FieldError("role", "is none of system, user, assistant, tool")
@@ -53,7 +53,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
 
 
 def read_as(role: Role, recorded: dict[str, Any]) -> list[RawMessage]:
-    """A message of a role that is known."""
+    """One message, read with the given role."""
     content = recorded.get("content")
     if role == "tool" and not _has_results(content):
         return [RawMessage("tool", answers=[_answer(recorded)])]
@@ -79,7 +79,7 @@ def read_as(role: Role, recorded: dict[str, Any]) -> list[RawMessage]:
 
 
 def called(value: Any) -> ToolRequest:
-    """An entry of `tool_calls`: with a `function` around name and arguments, or without."""
+    """The tool call of an entry of `tool_calls`, with or without `function` around name and arguments."""
     call = mapping(value, "")
     target, path = call, ""
     keys: tuple[str, ...] = ("arguments", "args")

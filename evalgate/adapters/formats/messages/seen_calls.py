@@ -1,4 +1,4 @@
-"""The tool calls that a message has told, to be known again where a second list of it tells them."""
+"""Remembers the tool calls of a message, to recognise them in a second list of the same message."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class SeenCalls:
-    """Calls by id, name and arguments: one id is not enough, some recorders give the same to every call.
+    """Calls by id, name and arguments: the id is not enough, as some recorders give all calls the same.
 
-    Blocks of a streamed answer may lack the arguments that the second list has.
+    Blocks of a streamed response may lack the arguments that the second list has.
     """
 
     def __init__(self, messages: Iterable[RawMessage]) -> None:
@@ -36,14 +36,14 @@ class SeenCalls:
                     self.add(said, place)
 
     def add(self, said: RawMessage, place: int) -> None:
-        """One more call of the message; one without an id is never taken for another of the same list."""
+        """Adds a call; one without an id is ignored, so it never matches another call of the same list."""
         asked = said.calls[place]
         if asked.id is not None:
             self._same.add((asked.id, _key(asked)))
             self._know(said, place, asked.id)
 
     def has(self, asked: ToolRequest) -> bool:
-        """True for a call that is told; its arguments are completed where they were missing."""
+        """True for a call that was added before; fills in its arguments if they were missing."""
         key = _key(asked)
         if asked.id is None:
             is_same = key in self._alike

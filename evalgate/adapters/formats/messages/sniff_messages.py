@@ -1,4 +1,4 @@
-"""Messages of any framework, recognised by their shape: for spans and exports that carry whatever ran."""
+"""Reads messages of any framework, recognised by their shape: for spans and exports of unknown origin."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ DEEPEST_WRAPPER = 4
 
 
 class MessageShape(Protocol):
-    """One way of writing messages. `is_shape` of one message never raises; `read` raises FieldError."""
+    """A message shape. Its check `is_shape` never raises; reading raises FieldError."""
 
     def is_shape(self, value: Any, /) -> bool:
         """True for a message of this shape."""
 
     def read(self, value: Any, /) -> list[RawMessage]:
-        """A list of messages of this shape."""
+        """Reads one message of this shape, or a list of them."""
 
 
 SHAPES: tuple[MessageShape, ...] = (pydantic_ai, genai, vercel, gemini, responses, langchain, roles)
-"""In the order they are asked: who asks for most comes first."""
+"""In the order of detection: the shape with the most specific check comes first."""
 
 
 def said_of(value: Any) -> list[RawMessage] | None:
-    """What a message, a list of messages, a request or an answer of a model says; None if it is neither.
+    """Messages of a message, a list of them, or a model's request or response; None for any other value.
 
-    Never raises, whatever the JSON. JSON within text is the caller's to decode.
+    Never raises, for any JSON. The caller decodes JSON within text.
     """
     try:
         return _said(value, DEEPEST_WRAPPER)
@@ -79,7 +79,7 @@ def _shape_of(value: Any) -> MessageShape | None:
 
 
 def _by_tool_name(tools: set[str], values: list[Any]) -> list[RawMessage] | None:
-    """Some recorders write the tool's name where the role belongs."""
+    """Tool results with the tool's name as the role, which some recorders write; None for other messages."""
     found = []
     for value in values:
         role = value.get("role") if type(value) is dict else None
@@ -90,7 +90,7 @@ def _by_tool_name(tools: set[str], values: list[Any]) -> list[RawMessage] | None
 
 
 def _unwrapped(value: dict[str, Any], deeper: int) -> list[RawMessage] | None:
-    """Requests and answers of model providers, and what frameworks lay around messages."""
+    """The messages in a provider's request or response, or in a framework's wrapper."""
     for key in ("messages", "contents", "input", "output"):
         found = _listed(value[key], deeper) if type(value.get(key)) is list else None
         if found is not None:
@@ -131,7 +131,7 @@ def _words(value: Any) -> str | None:
 
 
 def _ended(said: list[RawMessage], around: dict[str, Any]) -> list[RawMessage]:
-    """Why the model stopped stands beside its message."""
+    """Adds the finish reason, which is recorded next to the model's message."""
     reason = next((around[key] for key in ("finish_reason", "finishReason") if around.get(key)), None)
     if type(reason) is str and said[-1].role == "assistant" and said[-1].finish_reason is None:
         said[-1].finish_reason = reason

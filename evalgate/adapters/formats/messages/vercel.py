@@ -1,4 +1,4 @@
-"""Messages of the Vercel AI SDK: those of a user interface, with tool parts, and bare lists of tool calls."""
+"""Reads messages of the Vercel AI SDK: UI messages with tool parts, and bare lists of tool calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DENIED = "output-denied"
 FAILED = frozenset({"output-error", DENIED})
 SILENT = ("step-start",)
 GIVEN = ("input", "args", "rawInput")
-"""What was asked of a tool; input that did not fit the tool is kept raw."""
+"""Keys of a tool's input; invalid input is under `rawInput`."""
 
 
 def is_shape(value: Any) -> bool:
@@ -37,7 +37,7 @@ def is_shape(value: Any) -> bool:
 
 
 def read(value: Any) -> list[RawMessage]:
-    """One message or a list of them; bare calls that follow each other were asked together."""
+    """One message or a list of them; consecutive bare calls belong to one message."""
     messages = value if type(value) is list else [value]
     said: list[RawMessage] = []
     for number, message in enumerate(messages):
@@ -53,7 +53,7 @@ def read(value: Any) -> list[RawMessage]:
 
 
 def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
-    """One message of a user interface, as several where tools answered within it."""
+    """One UI message, as several if it holds tool results."""
     role = required_text(recorded.get("role"), "role")
     if role not in ROLES:
         raise FieldError("role", "is none of system, user, assistant")
@@ -85,7 +85,7 @@ def _add_parts(spoken: MessageBuilder, parts: list[Any]) -> None:
 
 
 def _is_part(value: Any) -> bool:
-    """Text stands under `text` here; parts of the GenAI conventions have it under `content`."""
+    """Whether it is a Vercel part: text is under `text`; GenAI conventions put it under `content`."""
     if type(value) is not dict or type(value.get("type")) is not str:
         return False
     kind = value["type"]
@@ -95,7 +95,7 @@ def _is_part(value: Any) -> bool:
 
 
 def is_tool_part(part: dict[str, Any]) -> bool:
-    """True for a part that tells of a tool's use."""
+    """True for a part with a tool call."""
     kind = part.get("type")
     if type(kind) is not str or kind in BLOCK_KINDS:
         return False
@@ -109,7 +109,7 @@ def _tool(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_tools(spoken: MessageBuilder, tools: list[Any]) -> None:
-    """Tool parts side by side: all were asked before any answered."""
+    """Adds adjacent tool parts: all calls first, then their results."""
     if not tools:
         return
     spoken.pause()

@@ -1,4 +1,4 @@
-"""mini-swe-agent trajectories: a list of messages, or `{info, messages, trajectory_format}`."""
+"""Reads mini-swe-agent trajectories: a message list, or `{info, messages, trajectory_format}`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LIMITS = frozenset({"LimitsExceeded", "TimeExceeded"})
 
 
 def build(record: Any) -> Trace:
-    """One trajectory. Its one tool is the shell, whether it is called as a tool or in a block of code."""
+    """Builds one trajectory. The shell is the only tool, called as a tool or in a code block."""
     require_shallow(record)
     document = {"messages": record} if isinstance(record, list) else mapping(record, "")
     conversation, llm_calls = _converse(listing(document.get("messages"), "messages"))
@@ -100,7 +100,7 @@ def _converse(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
 
 def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Message | None:
     role = required_text(recorded.get("role"), "role")
-    if role == "exit":  # how the run ended; `info` says it too
+    if role == "exit":  # how the run ended, which `info` holds too
         return None
     if role == "tool" or (role == "user" and conversation.calls):
         return _observe(conversation, recorded, is_tool=role == "tool")
@@ -113,7 +113,7 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
 
 
 def _observe(conversation: Conversation, recorded: dict[str, Any], *, is_tool: bool) -> Message:
-    """What the environment says after the task: the result of a command, else a remark on the format."""
+    """Adds a message of the environment: a command's result, else a complaint about the answer's format."""
     content, parts = read_content(recorded.get("content"), "content")
     if is_tool or _waits(conversation):
         call_id = text(recorded.get("tool_call_id"), "tool_call_id")
@@ -127,7 +127,7 @@ def _observe(conversation: Conversation, recorded: dict[str, Any], *, is_tool: b
 
 
 def _waits(conversation: Conversation) -> bool:
-    """True while the last answer of the model has a command without a result."""
+    """True while the model's last answer has a command without a result."""
     last = conversation.calls[-1]
     return last["step"] == conversation.step and last["status"] == "missing"
 
@@ -140,7 +140,7 @@ def _exit_code(recorded: dict[str, Any], content: str) -> int | None:
 
 
 def _commands(recorded: dict[str, Any], content: str) -> list[str]:
-    """The commands of an answer as the agent took them out of it, else those in its blocks of code."""
+    """The commands that the agent extracted from an answer, else those in its code blocks."""
     extra = mapping(recorded.get("extra"), "extra")
     actions = listing(extra.get("actions"), "extra.actions")
     if actions:
@@ -161,7 +161,7 @@ def _blocks(content: str) -> list[str]:
         found.append(content[opening.end() : end])
         at = end + 4
     commands = [command for command in map(str.strip, found) if command]
-    return commands if len(commands) == 1 else []  # of several, the agent runs none
+    return commands if len(commands) == 1 else []  # the agent runs none if there are several
 
 
 def _add_llm_call(
@@ -192,7 +192,7 @@ def _add_llm_call(
 
 
 def _add_submission(trace: Trace, submission: str | None) -> None:
-    """The last command hands in what it prints, which older files keep as its result only."""
+    """The last command submits what it prints; older files keep that only as its result."""
     last = trace.tool_calls[-1] if trace.tool_calls else None
     if last is None or SUBMIT not in str(last["arguments"]):
         handed_in(trace, submission)

@@ -1,4 +1,4 @@
-"""EvalGate's own traces, `evalgate.trace/1`. Entry points: `NATIVE`, `reader`."""
+"""The native trace format, `evalgate.trace/1`. Entry points: `NATIVE`, `reader.READER`, `reader.build`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool calls as the full form of a native trace lists them, joined with their results already."""
+"""Reads the `tool_calls` of a full native trace, which are joined with their results already."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ KNOWN = NOT_KEPT | {
 
 
 def read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
-    """Every call, its index being its place in the list."""
+    """Every call; its index is its position in the list."""
     calls = []
     for number, value in enumerate(listing(recorded, "tool_calls")):
         try:

@@ -1,7 +1,7 @@
-"""A quick look at the messages of a native trace: nearly all are plain, and few are ever read again.
+"""Checks quickly whether the messages of a native trace are plain: nearly all are, and few are read again.
 
-What `messages.read_conversation` would make of a plain conversation without a word of complaint is told here
-at a tenth of the price. Whatever is not plain is left to it.
+For a plain conversation it returns the facts that most checks need, in a tenth of the time that
+`messages.read_conversation` takes, which reads every conversation that is not plain.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Response
 
 MOST = 10_000
-"""Messages and calls beyond which a conversation is not plain."""
+"""A conversation with more messages or calls is not plain."""
 OF_MESSAGE, OF_RESULT, OF_CALL = 2, 3, len(CALL_FIELDS)
-"""How many fields they have: role and content, a result its tool_call_id too."""
+"""The number of fields of each: role and content; a result also has tool_call_id."""
 
 
 def glance_at(document: dict[str, Any]) -> Glance | None:
-    """What one look tells, None where the messages have to be read with care."""
+    """The glance at a plain conversation; None if the careful reader has to read it."""
     messages = document.get("messages")
     if type(messages) is not list or not 0 < len(messages) <= MOST or "tool_calls" in document:
         return None
@@ -38,7 +38,7 @@ def glance_at(document: dict[str, Any]) -> Glance | None:
         return None
 
 
-# Most of the time that reading takes is spent here: what nearly every message is, is asked in place.
+# Reading spends most of its time here, so the checks that nearly every message needs are inlined.
 def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
     called: list[str] = []
     waiting: set[str | None] = set()
@@ -76,7 +76,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
 
 
 def _look_at_result(message: dict[str, Any], content: Any) -> None:
-    """A result with more than text and how long it took."""
+    """Checks a result with more fields than text and duration."""
     seconds, code = message.get("duration_seconds"), message.get("exit_code")
     rest = len(message) - OF_MESSAGE - ("tool_call_id" in message)
     if seconds is not None:
@@ -90,7 +90,7 @@ def _look_at_result(message: dict[str, Any], content: Any) -> None:
 
 
 def _look_at_calls(message: dict[str, Any], called: list[str], waiting: set[str | None]) -> None:
-    """The calls of an assistant's message begin to wait for their results."""
+    """Checks the calls of an assistant's message and adds them to those that wait for results."""
     calls = message["tool_calls"]
     if type(calls) is not list or len(message) != OF_MESSAGE + 1 or None in waiting:
         raise NotPlain
@@ -109,6 +109,6 @@ def _look_at_calls(message: dict[str, Any], called: list[str], waiting: set[str 
 
 
 def _require_alone(call: dict[str, Any], calls: list[Any], waiting: set[str | None]) -> None:
-    """Raises for a call that has no id, unless the next result can only be its own."""
+    """Raises NotPlain for a call without an id, unless the next result must belong to it."""
     if call.get("id") is not None or waiting or len(calls) > 1 or not CALL_FIELDS.issuperset(call):
         raise NotPlain

@@ -1,4 +1,4 @@
-"""The fields of a native trace: those that are read one by one, and those that mean something elsewhere."""
+"""Lists the fields of a native trace: with a reader each, read elsewhere, or ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages and tool calls of a native trace, joined here or, in the full form, recorded joined."""
+"""Reads messages and tool calls of a native trace; joins them unless the full form lists joined calls."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CALL_FIELDS = frozenset({"id", "name", "arguments"})
 
 
 def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conversation:
-    """The messages in order. Where the document lists `tool_calls` itself, they hold; nothing is joined."""
+    """The messages in order. If the document lists `tool_calls`, these are used and nothing is joined."""
     recorded = document.get("messages")
     if type(recorded) is not list:
         raise FieldError("messages", "is missing" if recorded is None else "is not a list")
@@ -97,7 +97,7 @@ def _add_calls(conversation: Conversation, message: Message, recorded: Any, unkn
 
 
 def _add_references(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
-    """Calls of a message in the full form, where the joined calls stand apart."""
+    """Adds the calls of a message in the full form, which lists the joined calls separately."""
     message["tool_call_id"] = text(recorded.get("tool_call_id"), "tool_call_id")
     for number, call in enumerate(listing(recorded.get("tool_calls"), "tool_calls")):
         try:
@@ -126,7 +126,7 @@ def _note_call_fields(call: dict[str, Any], unknown: UnknownFields) -> None:
 def _add_result(
     conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields
 ) -> None:
-    """A tool's message in the short form: how the call went stands beside its content."""
+    """Adds a tool's message of the short form, which has the call's outcome next to its content."""
     called_id, tool = recorded.get("tool_call_id"), recorded.get("name")
     if type(called_id) is not str or type(tool) is not str:
         called_id, tool = text(called_id, "tool_call_id"), text(tool, "name")
@@ -142,7 +142,7 @@ def _add_result(
 
 
 def result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
-    """A result that is an object is kept as one, and as text for those who search it."""
+    """The text and parts of a result; an object becomes JSON text, so that it can be searched."""
     if type(content) is not dict:
         return read_content(content, "content")
     import orjson
@@ -162,7 +162,7 @@ def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
 
 
 def _add_rest(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
-    """What few messages have."""
+    """Sets fields that few messages have and notes unknown ones."""
     if message["role"] != "tool" or recorded.get("tool_name") is not None:
         message["name"] = text(recorded.get("name"), "name")
     if not OF_MESSAGES.isdisjoint(recorded):

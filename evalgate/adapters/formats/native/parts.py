@@ -1,4 +1,4 @@
-"""The smaller parts of a native trace, each checked as it becomes one of the model."""
+"""Reads and checks the smaller parts of a native trace: usage, cost, latency, response, tags and others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STATUSES = ("ok", "error", "incomplete")
 
 
 def one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
-    """One of a few words; the first where nothing is said."""
+    """One of `words`; the first if the value is None."""
     if value is None:
         return words[0]
     if type(value) is not str or value not in words:
@@ -50,7 +50,7 @@ def one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
 
 
 def status(value: Any, path: str) -> Any:
-    """How the run went."""
+    """The status of the run."""
     return one_of(value, STATUSES, path)
 
 
@@ -60,19 +60,19 @@ def reason_to_finish(value: Any, path: str) -> str | None:
 
 
 def free_mapping(value: Any, path: str) -> dict[str, Any]:
-    """An object whose content is the recorder's own."""
+    """An object with any content."""
     require_shallow(value, 1)
     return mapping(value, path)
 
 
 def free_mappings(value: Any, path: str) -> list[dict[str, Any]]:
-    """A list of such objects."""
+    """A list of objects with any content."""
     require_shallow(value, 1)
     return [mapping(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
 
 
 def error(value: Any, path: str) -> ErrorInfo:
-    """What failed: an object, or just its message."""
+    """An error: an object, or only its message."""
     if type(value) is str:
         return {"type": None, "message": value}
     found = mapping(value, path)
@@ -83,7 +83,7 @@ def error(value: Any, path: str) -> ErrorInfo:
 
 
 def usage(value: Any, path: str) -> Usage:
-    """Tokens. Without `source` they are the recorded total, and their sum is known where both sides are."""
+    """Tokens. Without `source` they are the recorded total, and a missing total is input plus output."""
     found = mapping(value, path)
     tokens = unknown_usage()
     for name, recorded in found.items():
@@ -99,7 +99,7 @@ def usage(value: Any, path: str) -> Usage:
 
 
 def note_unknown_usage(value: Any, unknown: UnknownFields) -> None:
-    """Tokens under a name that nobody knows would be lost in silence."""
+    """Notes unknown fields of usage, which would be lost silently."""
     if value is not None and not value.keys() <= USAGE_FIELDS:
         for name in sorted(value.keys() - USAGE_FIELDS):
             unknown.add("usage", name, USAGE_FIELDS)
@@ -128,7 +128,7 @@ def latency(value: Any, path: str) -> Latency:
 
 
 def response(value: Any, path: str) -> Response:
-    """The final answer where it was recorded apart from the messages."""
+    """The final response, recorded separately from the messages."""
     found = mapping(value, path)
     return {
         "content": text(found.get("content"), f"{path}.content"),
@@ -150,7 +150,7 @@ def tags(value: Any, path: str) -> list[str]:
 
 
 def warnings(value: Any, path: str) -> list[Warning_]:
-    """What a reader said before about the same recording."""
+    """Warnings that an earlier reader of the same trace added."""
     found = free_mappings(value, path)
     return [
         {
@@ -163,7 +163,7 @@ def warnings(value: Any, path: str) -> list[Warning_]:
 
 
 def source(value: Any, path: str) -> TraceLocation:
-    """Where the trace came from before it was written in this form."""
+    """The location of the original trace, before it was written in the native format."""
     found = mapping(value, path)
     return TraceLocation(
         path=text(found.get("path"), f"{path}.path") or "",
@@ -175,7 +175,7 @@ def source(value: Any, path: str) -> TraceLocation:
 
 
 def llm_calls(value: Any, path: str) -> list[LlmCall]:
-    """Requests to models, each index being its place in the list."""
+    """Requests to models; the index of each is its position in the list."""
     found = free_mappings(value, path)
     return [_llm_call(item, index, f"{path}[{index}]") for index, item in enumerate(found)]
 

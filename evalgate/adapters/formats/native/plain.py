@@ -1,4 +1,4 @@
-"""The messages of a conversation that `glance_at` found plain: nothing is left to be checked."""
+"""Builds the messages of a conversation that `glance_at` found plain: nothing is left to check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_plain(recorded: list[dict[str, Any]]) -> tuple[list[Message], list[ToolCall]]:
-    """What `messages.read_conversation` makes of the same messages."""
+    """The same messages and calls as `messages.read_conversation` builds."""
     messages: list[Message] = []
     calls: list[ToolCall] = []
     waiting: dict[str | None, ToolCall] = {}
@@ -46,7 +46,7 @@ def read_plain(recorded: list[dict[str, Any]]) -> tuple[list[Message], list[Tool
 
 
 def _called(message: Message, asked: list[dict[str, Any]], first: int, step: int) -> list[ToolCall]:
-    """The calls that a message asks for."""
+    """The calls that a message requests."""
     references = message["tool_calls"]
     calls: list[ToolCall] = []
     for index, wanted in enumerate(asked, first):

@@ -1,4 +1,4 @@
-"""EvalGate's own traces, `evalgate.trace/1`: short as a person writes them, or in full as the gate does."""
+"""Reads native traces, `evalgate.trace/1`: the short form people write, or the full form EvalGate writes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def split(document: Any) -> Sequence[Any]:
 
 
 def build(record: Any) -> Trace:
-    """One trace, every field checked; a field that nobody knows is a warning.
+    """One trace, every field checked; an unknown field is a warning.
 
-    Of a plain conversation the messages are made when something asks for them.
+    The messages of a plain conversation are built when they are first used.
     """
     document = mapping(record, "")
     _require_schema(document.get("schema"))
@@ -56,7 +56,7 @@ def build(record: Any) -> Trace:
 
 
 def _read_with_care(document: dict[str, Any], unknown: UnknownFields) -> tuple[Trace, list[Warning_]]:
-    """The trace of a document whose messages are not plain, and what there is to say about them."""
+    """The trace of a document whose messages are not plain, and warnings about them."""
     conversation = read_conversation(document, unknown)
     trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
     _fill(trace, document, unknown)
@@ -86,7 +86,7 @@ def _check_place(trace: Trace) -> None:
 
 
 def identify(record: Any) -> Identity:
-    """Scenario id and trial, in either spelling."""
+    """Scenario id and trial; the id from its field or from the metadata."""
     if not isinstance(record, dict):
         return None, None
     metadata = record.get("metadata")

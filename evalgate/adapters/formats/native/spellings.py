@@ -1,4 +1,4 @@
-"""Fields of a native trace that have two spellings: either will do, both only where they say the same."""
+"""Reads fields of a native trace that have two spellings; if both are set, they must be equal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCENARIO_KEY = "evalgate.scenario.id"
 
 
 def settle_spellings(trace: Trace, document: dict[str, Any]) -> None:
-    """Fills cost, latency and scores from their short spellings; raises FieldError where two differ."""
+    """Sets cost, latency and scores from their short spellings; raises FieldError if two differ."""
     if document.get("cost_usd") is not None:
         _settle_cost(trace, document)
     if document.get("latency_seconds") is not None:
@@ -61,7 +61,7 @@ def _settle_scores(trace: Trace, document: dict[str, Any]) -> None:
 
 
 def clock(trace: Trace) -> None:
-    """Takes the latency from the times where both are told."""
+    """Sets the latency from start and end if both are known."""
     total = milliseconds_between(trace.started_at, trace.ended_at)
     if total is not None:
         trace.latency = {"total_ms": total, "source": "timestamps"}

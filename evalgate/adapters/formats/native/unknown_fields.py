@@ -1,4 +1,4 @@
-"""Fields that nobody knows: told once each, with the known field that was probably meant."""
+"""Warns about unknown fields, once each, with the known field that was probably meant."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 MAX_TOLD = 20
 LOOKED_AT = 3_000
-"""Characters of a name: fewer are shown, and a secret that begins among those is seen whole."""
+"""Characters of a name that are kept: more than are shown, so that redaction sees a secret as a whole."""
 
 
 class UnknownFields:
-    """Collects them while a trace is read; a field of a hundred messages is one warning."""
+    """Collects unknown fields while a trace is read; a field of a hundred messages is one warning."""
 
     __slots__ = ("found",)
 
@@ -24,7 +24,7 @@ class UnknownFields:
         self.found: dict[tuple[str, str], frozenset[str]] = {}
 
     def add(self, where: str, name: str, known: frozenset[str]) -> None:
-        """`where` is the kind of object (`messages[]`), empty for the trace itself."""
+        """Notes a field; `where` is the kind of object (`messages[]`), empty for the trace itself."""
         if len(self.found) < MAX_TOLD:
             self.found.setdefault((where, name), known)
 
@@ -38,7 +38,7 @@ class UnknownFields:
 
 @lru_cache(maxsize=1_024)
 def _message(name: str, known: frozenset[str]) -> str:
-    """The same in every trace of a file, and dear to find out."""
+    """The warning's text; cached, as it is slow to find and the same in every trace of a file."""
     import difflib
 
     close = difflib.get_close_matches(name[:100], sorted(known), n=1)

@@ -1,4 +1,4 @@
-"""From a path to records: format detection, files opened, unpacked, split into lines and batches.
+"""Reads traces from paths: opens and unpacks files, detects formats, splits lines, makes batches.
 
 Entry points: `detect.FORMATS`, `TraceFiles`, `TraceFile`, `BatchedTraces`.
 """

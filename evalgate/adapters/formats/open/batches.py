@@ -1,4 +1,4 @@
-"""Traces a batch at a time: whole files, or some lines of a large one, or files that are read as one."""
+"""Splits traces into batches: whole files, line ranges of a large file, or files read as one."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
     from evalgate.suite.custom_format import Custom
 
 OF_A_FILE = 2_000
-"""What opening a file costs, in bytes that could be read instead."""
+"""The cost of opening a file, as the number of bytes that could be read instead."""
 MOST_FILES = 200
 PIECES = 8
-"""Into how many a batch is cut whose worker was lost."""
+"""The number of smaller batches that replace a batch whose worker was lost."""
 
 
 class BatchedTraces(TraceFiles):
-    """The traces of TraceFiles, cut into batches; see ports.batches.BatchSource."""
+    """Reads the traces of TraceFiles in batches; see ports.batches.BatchSource."""
 
     @property
     def most_bytes(self) -> int | None:
-        """What all traces may have together."""
+        """The maximum of bytes for all traces together; None without a limit."""
         return self._limits.total_bytes
 
     def found(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
-        """The files, in the order they are read."""
+        """The files that match, in the order they are read."""
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
         return sorted(found.values(), key=lambda file: file.path)
 
     def size(self, files: Sequence[FoundFile]) -> int:
-        """Bytes of the files together, as they lie there."""
+        """Bytes of all files together, before unpacking."""
         return sum(map(self._files.size, files))
 
     def batches(self, files: Sequence[FoundFile], form: str | Custom, size: int) -> Iterator[Batch]:
-        """The files in batches of about `size` bytes; a file of lines that is larger is cut at line ends."""
+        """The files in batches of about `size` bytes; larger files of lines are cut at line ends."""
         known = _known(form)
         waiting: list[FoundFile] = []
         together = 0
@@ -69,7 +69,7 @@ class BatchedTraces(TraceFiles):
             yield Batch(tuple(waiting))
 
     def grouped(self, parts: Sequence[PartOfTrace], size: int) -> Iterator[Batch]:
-        """What waited for other files, in batches."""
+        """The parts that waited for other files, in batches."""
         waiting: list[tuple[PartOfTrace, ...]] = []
         together = 0
         for group in groups_of(list(map(_part_of, parts))):
@@ -82,7 +82,7 @@ class BatchedTraces(TraceFiles):
             yield Batch(groups=tuple(waiting))
 
     def pieces(self, batch: Batch, form: str | Custom) -> Sequence[Batch]:
-        """A batch in smaller ones; just itself where it can't be told apart any further."""
+        """A batch split into smaller ones; only itself if it can't be split any further."""
         if len(batch.groups) > 1:
             return [Batch(groups=(group,)) for group in batch.groups]
         if len(batch.files) > 1:
@@ -94,17 +94,17 @@ class BatchedTraces(TraceFiles):
             if whole is not None and (whole.lines > 1 or batch.stretch is None):
                 size = max(1, (whole.end - whole.start) // PIECES)
                 cut = list(self._cut(file, whole, size))
-                if len(cut) == 1:  # nearly all of it is one line
+                if len(cut) == 1:  # one line holds nearly all bytes
                     cut = list(self._cut(file, whole, 1))
                 return [Batch((file,), stretch) for stretch in cut]
         return [batch]
 
     def open_batch(self, batch: Batch, form: str | Custom) -> OpenBatch:
-        """What a batch holds."""
+        """A reader for the traces of a batch."""
         return OpenBatch(self, batch, _known(form))
 
     def parts(self, batch: Batch, form: str | Custom) -> Sequence[PartOfTrace]:
-        """Which of a batch's files wait for others. A file that gives a trace does not: none of it does."""
+        """The parts of a batch's files that wait for other files; a file that yields a trace has none."""
         known, found = _known(form), list[PartOfTrace]()
         for file in batch.files:
             for record in self._opened(file, known, ReadBudget(None)):
@@ -115,7 +115,7 @@ class BatchedTraces(TraceFiles):
         return found
 
     def name_of(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
-        """File, line and id of a record that can't be judged."""
+        """File, first line and id of a batch that can't be judged."""
         file = batch.files[0] if batch.files else batch.groups[0][0].file
         line = None if batch.stretch is None else batch.stretch.first_line
         return file, line, name_of_damaged(file.below, TraceLocation(file.path, line=line))
@@ -123,7 +123,7 @@ class BatchedTraces(TraceFiles):
     def records(
         self, batch: Batch, known: Format | None, budget: ReadBudget, waiting: list[PartOfTrace]
     ) -> Iterator[TraceRecord]:
-        """The traces of a batch; what has to wait for other files is added to `waiting`."""
+        """The traces of a batch; parts that have to wait for other files are added to `waiting`."""
         if batch.stretch is not None:
             yield from map(self._bounded, self._of_stretch(batch.files[0], batch.stretch, known, budget))
         elif batch.groups:
@@ -154,7 +154,7 @@ class BatchedTraces(TraceFiles):
             yield from cut_at_line_ends(raw, whole, size)
 
     def _as_stretch(self, file: FoundFile, known: Format | None) -> Stretch | None:
-        """All lines of a file; None for one that has to be read whole."""
+        """The range of all lines of a file; None for a file that has to be read whole."""
         try:
             with self._files.open(file) as raw:
                 recording = RawFile(raw, self._limits, ReadBudget(None))
@@ -163,12 +163,12 @@ class BatchedTraces(TraceFiles):
                 return None
             duration = same_duration(self._opened(file, known, ReadBudget(None)))
         except (TraceError, InvalidInput):
-            return None  # whoever reads it will tell why
+            return None  # reading the file will report why
         return Stretch(0, self._files.size(file), 1, 0, known.name, duration)
 
 
 class OpenBatch:
-    """The traces of a batch while they are read; see ports.batches.ReadBatch."""
+    """Iterates over the traces of a batch; see ports.batches.ReadBatch."""
 
     def __init__(self, source: BatchedTraces, batch: Batch, known: Format | None) -> None:
         self._source, self._batch, self._known = source, batch, known

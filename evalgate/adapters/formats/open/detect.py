@@ -1,4 +1,4 @@
-"""Which format a recording has: asked of its content, never of its name."""
+"""Detects the format of a trace by its content, never by its file name."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ FORMATS: tuple[Format, ...] = (
     ANTHROPIC,
     OPENAI_CHAT,
 )
-"""In the order they are asked: who asks for most comes first."""
+"""In the order of detection: the format with the most specific check comes first."""
 
 
 def named(form: str) -> Format | None:
-    """The format of a name, None for `auto`; raises SettingError for a name that no format has."""
+    """The format with this name, None for `auto`; raises SettingError for an unknown name."""
     if form == AUTO:
         return None
     for known in FORMATS:
@@ -91,7 +91,7 @@ def named(form: str) -> Format | None:
 
 
 def detect(values: Iterable[Any]) -> Format:
-    """The first format that claims one of the values; raises TraceError that says what each would need."""
+    """The first format that claims one of the values; raises TraceError with what each format needs."""
     seen: list[Any] = []
     best: int | None = None
     for value in values:
@@ -113,12 +113,12 @@ def claimed_by(value: Any) -> Format | None:
 
 
 def packed(head: bytes) -> Format | None:
-    """The format of a file that is no text, by its first bytes."""
+    """The format of a binary file, by its first bytes."""
     return next((known for known in FORMATS if known.magic is not None and known.magic(head)), None)
 
 
 def _rank(value: Any, best: int | None) -> int | None:
-    """The place of the first format that claims the value and stands before `best`, else `best`."""
+    """The index of the first format before `best` that claims the value, else `best`."""
     for rank, known in enumerate(FORMATS[:best]):
         if known.claims(value):
             return rank

@@ -1,4 +1,4 @@
-"""A file of many lines cut into stretches that are read apart and still tell what the whole file would."""
+"""Splits a file of lines into ranges; read separately, they give the same traces as the whole file."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from evalgate.ports.batches import Stretch
 
 BLOCK = 1 << 18
-"""Bytes that are looked through at once: few enough to stay in the cache between reading and looking."""
+"""Bytes searched at once: few enough to stay in the CPU cache between reading and searching."""
 LONG = 256
-"""Bytes of a line from which on it takes less to find its end than to look at every byte for one."""
+"""From this line length on, finding each line end is faster than counting line ends in all bytes."""
 
 
 def cut_at_line_ends(stream: BinaryIO, whole: Stretch, size: int) -> Iterator[Stretch]:
-    """The lines from `whole.start` up to `whole.end` in stretches of at least `size` bytes, but for the last.
+    """Splits the lines of `whole` into ranges of at least `size` bytes; the last one may be smaller.
 
-    Only ends of lines are looked for: what is read here is forgotten at once.
+    Only searches for line ends and keeps nothing of what it reads.
     """
     start, first_line = whole.start, whole.first_line
     while start < whole.end:
@@ -35,7 +35,7 @@ def cut_at_line_ends(stream: BinaryIO, whole: Stretch, size: int) -> Iterator[St
 
 
 def _after(stream: BinaryIO, start: int, wanted: int, last: int) -> tuple[int, int]:
-    """The end of the line that `wanted` lies in or ends, and how many lines there are up to it."""
+    """The end of the line that `target` is in or ends, and the number of lines up to it."""
     stream.seek(start)
     place, lines = start, 0
     while place < last:
@@ -52,11 +52,11 @@ def _after(stream: BinaryIO, start: int, wanted: int, last: int) -> tuple[int, i
             if cut:
                 return place + cut, lines + 1
             place += len(block)
-    return place, lines + 1  # a last line that is not ended
+    return place, lines + 1  # the last line has no line end
 
 
 def ends_in(block: bytes) -> int:
-    """How many lines end in a block: found one by one while they are long, as that skips most bytes."""
+    """The number of line ends in a block; finds them one by one while lines are long, to skip most bytes."""
     at = -1
     for found in range(len(block) // LONG):
         at = block.find(b"\n", at + 1)
@@ -66,7 +66,7 @@ def ends_in(block: bytes) -> int:
 
 
 def same_duration(records: Iterable[TraceRecord | FilePart]) -> float | None:
-    """How long the first runs of a file took, where all took equally long; see trust.compare_durations."""
+    """The duration of a file's first runs if all are equal, else None; see plausibility.compare_durations."""
     runs: list[float | None] = []
     for record in records:
         if isinstance(record, Trace):
@@ -79,7 +79,7 @@ def same_duration(records: Iterable[TraceRecord | FilePart]) -> float | None:
 
 
 def tell_duration(record: TraceRecord, duration: float | None) -> None:
-    """Tells a run that took as long as the first ones of its file did that the clock may be made up."""
+    """Warns that the clock may be made up if the run took exactly as long as the first ones of its file."""
     if duration is not None and isinstance(record, Trace) and record.latency["total_ms"] == duration:
         known = {warning["code"] for warning in record.warnings}
         if "suspicious_latency" not in known:

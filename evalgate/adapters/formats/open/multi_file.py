@@ -1,4 +1,4 @@
-"""Files that tell one story in parts: spans of a trace in several files, logs beside their spans."""
+"""Joins files that hold parts of the same traces: spans in several files, logs and their spans."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 
 
 class Joined:
-    """Parts that wait until all files have been seen. Their documents wait too, as far as memory allows."""
+    """Collects parts until all files are read; keeps their documents in memory up to `kept_bytes`."""
 
     def __init__(self, kept_bytes: int) -> None:
         self._left = kept_bytes
         self._parts: list[FilePart] = []
 
     def add(self, part: FilePart) -> None:
-        """One more file."""
+        """Adds the part of one file."""
         self._left -= part.size
         if self._left < 0:
             part.documents = None
         self._parts.append(part)
 
     def records(self, again: Again) -> Iterator[TraceRecord]:
-        """The traces of each group of files that share a key, in the order of the groups' first files."""
+        """The traces of each group of files with a common key, in the order of the groups' first files."""
         for group in groups_of(self._parts):
             yield from records_of_group(group, again)
 
 
 def records_of_group(group: list[FilePart], again: Again) -> Iterator[TraceRecord]:
-    """The traces of files that belong together, read again as far as they were let go."""
+    """The traces of a group of files; documents that were dropped are read again."""
     read = _records if group[0].format.reader.headed is None else _headed_records
     return compare_durations(read(group, again))
 
 
 def groups_of(parts: list[FilePart]) -> list[list[FilePart]]:
-    """Parts that share a key, also by way of others, belong together."""
+    """Groups parts that share a key, directly or through other parts."""
     group_of: dict[tuple[str, str], list[FilePart]] = {}
     groups: list[list[FilePart]] = []
     for part in parts:
@@ -87,7 +87,7 @@ def _records(group: list[FilePart], again: Again) -> Iterator[TraceRecord]:
 
 
 def _headed_records(group: list[FilePart], again: Again) -> Iterator[TraceRecord]:
-    """One file after the other, each with what the headings say; a heading alone is read like a recording."""
+    """Reads each file with the headings before it; a heading without other files is read as a trace."""
     headings = [part for part in group if part.is_heading]
     others = [part for part in group if not part.is_heading]
     try:

@@ -1,4 +1,4 @@
-"""One file of recordings as bytes: unpacked, cut into lines, a record at a time in memory."""
+"""Reads one trace file as bytes: unpacks it, splits lines, keeps one record at a time in memory."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ INFINITE = 1 << 63
 
 
 class RawLine(NamedTuple):
-    """A line of a file, counted from 1; `data` is None where it is longer than a record may be."""
+    """A line of a file, numbered from 1; `data` is None if the line exceeds the limit of a record."""
 
     number: int
     data: bytes | None
 
 
 class RawFile:
-    """Reads a file line by line or whole; damaged packing is a TraceError, too much in all an OverLimit.
+    """Reads a file by line or whole; damaged gzip data raises TraceError, exceeding the budget OverLimit.
 
-    With a `stretch` only the lines of that part of it, which is text and not packed.
+    With a `line_range`, reads only those lines; the file must be text and not packed.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class RawFile:
         if stretch is not None:
             self._start, self._end = stretch.start, stretch.end
             self._lines_before = stretch.first_line - 1
-        self._position = self._counted = self._start  # bytes read twice are counted once
+        self._position = self._counted = self._start  # bytes read twice count once
         self._largest: int | None = None
         self._stream = self._unpacked(raw) if stretch is None else _sought(raw, stretch.start)
 
     @property
     def is_packed(self) -> bool:
-        """Whether the file has to be unpacked, so that no place in it can be gone to."""
+        """Whether the file has to be unpacked, so it can't be read from an offset."""
         return self._largest is not None
 
     def head(self) -> bytes:
@@ -63,16 +63,16 @@ class RawFile:
         return self._take(self._stream.read, HEAD)
 
     def require_text(self) -> None:
-        """Raises TraceError for what is known to be something else."""
+        """Raises TraceError for known binary formats and UTF-16."""
         head = self.head()
         for known, what in OTHER_MAGIC.items():
             if head.startswith(known):
                 raise TraceError(f"the file is {what}")
 
     def lines(self) -> Iterator[RawLine]:
-        """The lines that are not blank, from the start of the file."""
+        """The lines that are not blank, from the start of the file or the range."""
         self._rewind()
-        most = self._limits.record_bytes + 2  # a record and how a line may end
+        most = self._limits.record_bytes + 2  # a record and its line end
         number = self._lines_before
         while self._position < self._end and (data := self._take(self._stream.readline, most + 1)):
             number += 1
@@ -86,7 +86,7 @@ class RawFile:
                 yield RawLine(number, stripped)
 
     def whole(self, most: int | None = None) -> bytes:
-        """The file, up to one byte more than `most`, by default what a record may have."""
+        """The file's content, at most `limit` + 1 bytes; the default limit is that of a record."""
         self._rewind()
         return self._take(self._stream.read, (self._limits.record_bytes if most is None else most) + 1)
 

@@ -1,4 +1,4 @@
-"""Traces that a baseline keeps, read back as they were recorded."""
+"""Reads the traces that a baseline keeps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def stored_traces(lines: Iterable[bytes], path: str) -> Iterator[TraceRecord]:
-    """The traces, each with the source it was recorded in; `path` names the baseline for damaged lines."""
+    """The traces, each with its original source; `path` is the baseline, for errors of damaged lines."""
     for number, line in enumerate(lines, 1):
         record = None
         try:

@@ -1,4 +1,4 @@
-"""The records of one file: a JSON document of one or many, JSON lines, or something packed."""
+"""Reads the records of one file: a JSON document, JSON lines, or a binary file."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ LOOK_AHEAD = 50
 
 @dataclass(slots=True)
 class FilePart:
-    """A file that may tell only a part: its documents, their size, and the keys it shares with others.
+    """A file that may hold only a part of a trace: its documents, their size, the keys shared with others.
 
-    `documents` is None where they were let go to save memory. A heading tells of other files and is no
-    recording itself.
+    `documents` is None if they were dropped to save memory. A heading describes other files and is no trace.
     """
 
     file: FoundFile
@@ -45,7 +44,7 @@ class FilePart:
 
 
 class TraceFile:
-    """One file; of a format that is known, or is still to be found out."""
+    """Reads one file, of a given format or of one that is detected first."""
 
     def __init__(self, file: FoundFile, known: Format | None, limits: TraceLimits) -> None:
         self._file = file
@@ -53,7 +52,7 @@ class TraceFile:
         self._limits = limits
 
     def records(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
-        """Every record, or the part of a recording that this file is; raises TraceError for a whole file."""
+        """Every record, or the file's part of joined traces; raises TraceError if the file can't be read."""
         packed = detect.packed(recording.head())
         if packed is not None and self._format in (None, packed):
             yield from self._packed(packed, recording)
@@ -73,9 +72,9 @@ class TraceFile:
             yield from self._document(recording.whole())
 
     def format_of_lines(self, recording: RawFile) -> Format | None:
-        """The format of a file whose lines are records of their own; None for every other file.
+        """The format of a file whose lines are separate records; None for any other file.
 
-        Such a file can be read in stretches, each with `records_of_lines`.
+        Such a file can be read in line ranges, each with `read_line_records`.
         """
         if recording.is_packed or detect.packed(recording.head()) is not None:
             return None
@@ -93,7 +92,7 @@ class TraceFile:
         return None if known.together else known
 
     def records_of_lines(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
-        """The records of some lines of a file of a known format."""
+        """The records of a range of lines; the format of the file is known."""
         return self._lines(recording.lines())
 
     def _packed(self, packed: Format, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
@@ -109,7 +108,7 @@ class TraceFile:
         )
 
     def _document_or_lines(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
-        """The first line is no JSON by itself: a document of many lines, or lines with the first damaged."""
+        """Reads a file whose first line is no JSON: a document of many lines, or lines, the first damaged."""
         data = recording.whole()
         if not (self._fits(data) and is_complete(data.removeprefix(BOM))):
             lines = recording.lines()
@@ -163,7 +162,7 @@ class TraceFile:
                 yield trace
 
     def _lines_together(self, known: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
-        """A damaged line is told by itself: what it said is missing from the recording."""
+        """Reads all lines as one trace; each damaged line is yielded as its own record and left out."""
         documents, size, whole = [], 0, hashlib.sha256()
         for number, data in lines:
             value = self._decoded(number, data)
@@ -190,7 +189,7 @@ class TraceFile:
             return self._damaged(error, source, decode_leniently(data))
 
     def _look_ahead(self, lines: Iterator[RawLine]) -> list[RawLine]:
-        """Enough lines to know the format by, and no more bytes than one record may have."""
+        """Enough lines to detect the format, up to about the bytes that one record may have."""
         ahead: list[RawLine] = []
         size = 0
         for line in islice(lines, LOOK_AHEAD):
@@ -207,7 +206,7 @@ class TraceFile:
     def _of_line(
         self, known: Format, value: Any, source: TraceLocation, size: int
     ) -> Iterable[TraceRecord | FilePart]:
-        """What `_of_value` finds, with less ado for a line that is one record, as nearly all are."""
+        """Like `_read_value`, but faster for a line that is one record, as nearly all are."""
         reader = known.reader
         if known.claims(value) and (record := reader.only_record(value)) is not None:
             return (record_of(reader, record, source, self._file.below),)
@@ -242,7 +241,7 @@ class TraceFile:
         yield from records_of(reader, documents, source, self._file.below)
 
     def _damaged(self, error: TraceError, source: TraceLocation, value: Any) -> DamagedTrace:
-        """A record that is no trace; what can still be read of its ids is kept."""
+        """A damaged record, with the scenario id and trial that can still be read."""
         known = self._format or detect.claimed_by(value)
         identity: Identity = (None, None)
         if known is not None and known.claims(value):
@@ -262,7 +261,7 @@ class TraceFile:
 
 
 def _readable(data: bytes) -> Any:
-    """What can be read of a line, in a third of the time where nothing is wrong with it."""
+    """The value of a line; tries the strict decoder first, which takes a third of the time."""
     try:
         return decode(data)
     except TraceError:
@@ -270,7 +269,7 @@ def _readable(data: bytes) -> Any:
 
 
 def _identity(known: Format, value: Any) -> Identity:
-    """Whose record it is, as long as it is one."""
+    """Scenario id and trial of a value that holds exactly one record."""
     try:
         records = known.reader.split(value)
     except TraceError:

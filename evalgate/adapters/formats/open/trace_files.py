@@ -1,4 +1,4 @@
-"""Traces out of files: found, unpacked, recognised, split into records and read, one at a time."""
+"""Reads traces from files: finds and unpacks them, detects formats, splits records, one at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULTS = TraceLimits()
 
 
 class TraceFiles:
-    """Reads recordings from files; what can't be read is a value that says why, and the others go on."""
+    """Reads traces from files; a record that can't be read becomes a DamagedTrace and reading goes on."""
 
     def __init__(self, files: Files, limits: TraceLimits = DEFAULTS) -> None:
         self._files = files
@@ -34,11 +34,11 @@ class TraceFiles:
         self._budget = ReadBudget(limits.total_bytes)
 
     def formats(self) -> Sequence[str]:
-        """Names of the formats, in the order they are asked."""
+        """Names of the formats, in the order of detection."""
         return [known.name for known in detect.FORMATS]
 
     def restored(self, line: bytes) -> Trace | None:
-        """A trace of a baseline, see the port."""
+        """The trace of a line of a baseline; None if it can't be read."""
         from evalgate.adapters.formats.core.strict_json import decode
         from evalgate.adapters.formats.native import reader
 
@@ -50,11 +50,10 @@ class TraceFiles:
     def read(
         self, patterns: Sequence[str], base: str, form: str | Custom = detect.AUTO
     ) -> Iterator[TraceRecord]:
-        """Traces in the order of their files' paths, then of the file.
+        """Traces in the order of their files' paths, then in file order.
 
-        Files that have to be joined come after all others. Raises SettingError for a format that does not
-        exist, RefusedPath for a path that may not be read and OverLimit where all files together are too
-        large.
+        Files that have to be joined come last. Raises SettingError for a format that does not exist,
+        RefusedPath for a path that may not be read and OverLimit if all files together are too large.
         """
         known = detect.named(form) if isinstance(form, str) else _format_of(form)
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
@@ -71,7 +70,7 @@ class TraceFiles:
         yield from map(self._bounded, joined.records(self._again))
 
     def _bounded(self, found: TraceRecord) -> TraceRecord:
-        """The trace, as long as it is no longer than a trace may be."""
+        """The trace, or a DamagedTrace if it has more messages or tool calls than the limit."""
         if isinstance(found, DamagedTrace):
             return found
         most, glance = self._limits.messages, found.glance
@@ -85,7 +84,7 @@ class TraceFiles:
         return found
 
     def _again(self, file: FoundFile, known: Format) -> FilePart | None:
-        """The same part of a file once more; None where the file is another by now."""
+        """Reads a file's part again; None if the file no longer holds one."""
         parts = self._opened(file, known, ReadBudget(None))
         return next((found for found in parts if isinstance(found, FilePart)), None)
 

@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: its spans, and saved run states.
+"""Reads the OpenAI Agents SDK: its spans, and saved run states.
 
 Entry points: `OPENAI_AGENTS`, `OPENAI_AGENTS_STATE`, `reader`, `state_reader`.
 """

@@ -1,4 +1,4 @@
-"""Spans of the OpenAI Agents SDK as its own processors export them: `trace` and `trace.span` objects."""
+"""Reads spans of the OpenAI Agents SDK as its processors export them: `trace` and `trace.span` objects."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NEAR = 1.01
 
 
 class AgentsRun(NamedTuple):
-    """What a file tells of one trace."""
+    """The `trace` object and the spans of one trace."""
 
     head: Any
     spans: list[Any]
 
 
 def split(documents: list[Any]) -> Sequence[AgentsRun]:
-    """One run a trace id, in the order they appear; lines of a kind nobody knows are left out."""
+    """One run for each trace id, in order of appearance; objects of unknown kinds are skipped."""
     heads: dict[str, Any] = {}
     spans: dict[str, list[Any]] = {}
     for item in _items(documents):
@@ -52,7 +52,7 @@ def split(documents: list[Any]) -> Sequence[AgentsRun]:
 
 
 def build(record: AgentsRun) -> Trace:
-    """One run. A response's span tells its id and tokens, not what was said nor by which model."""
+    """Builds one run; a response span has its id and tokens, but neither messages nor the model."""
     require_shallow([record.head, record.spans])
     if not record.spans:
         raise TraceError("the trace has no spans")
@@ -73,12 +73,12 @@ def build(record: AgentsRun) -> Trace:
 
 
 def identify(record: AgentsRun) -> Identity:
-    """What the trace's metadata says."""
+    """Scenario and trial from the trace's metadata."""
     return marks_of(record.head.get("metadata"))
 
 
 def facts_of(span: Span) -> Facts:
-    """What one span says; turns and tasks only restate what their parts used."""
+    """Reads facts from a span; turns and tasks are skipped, since they repeat the usage of their parts."""
     data = span.attributes
     handle = HANDLERS.get(data["type"]) if isinstance(data.get("type"), str) else None
     facts = Facts("other") if handle is None else handle(data)
@@ -89,7 +89,7 @@ def facts_of(span: Span) -> Facts:
 
 
 def _items(documents: list[Any]) -> list[Any]:
-    """Traces and spans; a trace may hold its spans, or lie beside them."""
+    """Lists traces and spans; a trace may contain its spans or come separately."""
     items: list[Any] = []
     for document in documents:
         listed = document.get("data") if isinstance(document, dict) else document
@@ -164,7 +164,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Facts]] = {
 
 
 def _compare_totals(trace: Trace, spans: list[Any]) -> None:
-    """The task's own total beside the sum over its responses."""
+    """Warns if the task's recorded total differs from the sum over its responses."""
     totals = [_task_total(item) for item in spans]
     known = sum(total for total in totals if total is not None)
     counted = trace.usage["total_tokens"]

@@ -1,4 +1,4 @@
-"""Saved run states of the OpenAI Agents SDK: a run that paused, with all that was said so far."""
+"""Reads saved run states of the OpenAI Agents SDK: a paused run with all its messages so far."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FINISHED = "next_step_final_output"
 
 
 def build(record: Any) -> Trace:
-    """One run. A state that was saved before the end is incomplete; it tells neither times nor cost."""
+    """Builds one run; a state saved before the end is incomplete. States have neither times nor cost."""
     require_shallow(record)
     state = mapping(record, "")
     conversation = converse(_said(state))
@@ -53,13 +53,13 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """What the trace's metadata says."""
+    """Scenario and trial from the trace's metadata."""
     head = record.get("trace") if isinstance(record, dict) else None
     return marks_of(head.get("metadata")) if isinstance(head, dict) else (None, None)
 
 
 def _said(state: dict[str, Any]) -> list[RawMessage]:
-    """The input and the items since; what is kept for the session is whole, also after a handoff."""
+    """The input and all later items; `session_items` are complete, even after a handoff."""
     given = state.get("original_input")
     said = [RawMessage("user", given)] if isinstance(given, str) else _read(given, "original_input")
     name = "session_items" if state.get("session_items") else "generated_items"
@@ -102,7 +102,7 @@ def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCal
 
 
 def _usage(value: Any, path: str) -> Usage | None:
-    """Zeros say that nobody counted. Details are kept as a list of one."""
+    """Usage from a response, None if its total is 0 (not counted); details may be a list of one."""
     told = dict(mapping(value, path))
     for key in ("input_tokens_details", "output_tokens_details"):
         details = told.get(key)

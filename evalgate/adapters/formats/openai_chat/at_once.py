@@ -1,4 +1,4 @@
-"""A plain line of OpenAI messages into a finished trace in one go, as `native.at_once` does it."""
+"""Reads a plain line of OpenAI messages into a finished trace in one pass, as `native.at_once` does."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LATENCIES = frozenset({"latency_ms", "latency_seconds"})
 COSTS = frozenset({"cost_usd", "cost"})
 RARE = frozenset({"metadata", "tools", "scores"})
 SAY_MORE = frozenset({SCENARIO_KEY, TRIAL_KEY, *ORIGIN_KEYS})
-"""Metadata that stands for a field of the trace."""
+"""Metadata keys that set a field of the trace."""
 SAY_OTHERWISE = frozenset({"schema", "simulations", "choices"})
 """Fields of other formats and of raw completions."""
 
 
 def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | None:
-    """The trace, None where it has to be read with care."""
+    """The trace; None if the full reader has to read it."""
     if type(document) is not dict or not SAY_OTHERWISE.isdisjoint(document):
         return None
     glance = glance_at_chat(document.get("messages"))
@@ -74,7 +74,7 @@ def _add_ids(trace: Trace, document: dict[str, Any]) -> None:
 
 
 def _add_figures(trace: Trace, document: dict[str, Any]) -> None:
-    """What makes a reader say something is left to be said."""
+    """Raises NotPlain where the full reader would add a warning."""
     reason, usage = document.get("finish_reason"), document.get("usage")
     if reason is not None:
         trace.finish_reason = finish_reason(text(reason, "finish_reason"))

@@ -1,4 +1,4 @@
-"""OpenAI chat recordings: a list of messages, `{"messages": [...]}`, a raw completion, or lines of these."""
+"""Reads OpenAI chat: a list of messages, `{"messages": [...]}`, a raw completion, or lines of these."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The conversations of a document."""
+    """Returns the conversations of a document."""
     return [document] if is_chat(document) or not isinstance(document, list) else document
 
 
 def build(record: Any) -> Trace:
-    """One conversation, with the figures that stand beside it."""
+    """Builds one trace from the messages and the fields next to them."""
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    for kept in ("metadata", "tools"):  # of the rest nothing is kept but texts, figures and arguments
+    for kept in ("metadata", "tools"):  # other fields keep only texts, numbers and arguments
         require_shallow(beside.get(kept), 1)
     conversation = read_messages(listing(beside.get("messages"), "messages"), "messages")
     finished = _add_choice(conversation, beside)
@@ -49,7 +49,7 @@ def build(record: Any) -> Trace:
 
 
 def _add_choice(conversation: Conversation, beside: dict[str, Any]) -> str | None:
-    """The answer of a raw completion comes after its request's messages; returns why it ended."""
+    """Adds the answer of a raw completion after its request's messages; returns the finish reason."""
     finished = finish_reason(text(beside.get("finish_reason"), "finish_reason"))
     choices = listing(beside.get("choices"), "choices")
     if choices:

@@ -11,7 +11,7 @@ ITEM_ENDINGS = ("_call", "_call_output")
 
 
 def is_responses(value: Any) -> bool:
-    """True for items with a call or a thought among them, or a raw response."""
+    """True for items that include a call or reasoning, or for a raw response."""
     if isinstance(value, dict):
         if value.get("object") == "response":
             return True

@@ -1,4 +1,4 @@
-"""OpenAI Responses: lists of items as the Agents SDK gives them, and raw responses with their input."""
+"""Reads OpenAI Responses: item lists as the Agents SDK gives them, and raw responses with input."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LISTS = ("input", "items", "messages")
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The conversations of a document."""
+    """Returns the conversations of a document."""
     return conversations(document, is_responses)
 
 
 def build(record: Any) -> Trace:
-    """One conversation, with the figures of the response or those that stand beside it."""
+    """Builds one trace with the usage of the response, or the usage next to the items."""
     require_shallow(record)
     beside = {"items": record} if isinstance(record, list) else mapping(record, "")
     answer = beside if beside.get("output") is not None else mapping(beside.get("response"), "response")
@@ -55,7 +55,7 @@ def build(record: Any) -> Trace:
 
 
 def _either(answer: dict[str, Any], beside: dict[str, Any], key: str) -> Any:
-    """What stands in the response, else beside it; instructions may be a list of messages."""
+    """The field of the response, else of the document; None for a list (instructions may be one)."""
     found = answer.get(key) if answer.get(key) is not None else beside.get(key)
     return None if isinstance(found, list) else found
 
@@ -90,7 +90,7 @@ def _meter(story: MeteredConversation, answer: dict[str, Any]) -> None:
 
 
 def _usage(value: Any) -> Usage | None:
-    """Tokens; none at all is what stands there where nobody counted."""
+    """Reads tokens; zeros mean that they were not counted."""
     told = dict(mapping(value, "usage"))
     for key in ("input_tokens_details", "output_tokens_details"):
         if isinstance(told.get(key), list):
@@ -124,7 +124,7 @@ def _add_end(trace: Trace, answer: dict[str, Any]) -> None:
 
 
 def _hand_in(trace: Trace, final: Any) -> None:
-    """What the run made its final output, which need not be text."""
+    """Makes the run's final output, which may be any JSON value, its response."""
     if final is not None:
         answer = final if isinstance(final, str) else written(final)
         said = [message for message in trace.messages if message["content"] == answer]

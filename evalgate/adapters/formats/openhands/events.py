@@ -1,4 +1,4 @@
-"""The events of an OpenHands history as a conversation, whichever version wrote them down."""
+"""Builds a conversation from the events of an OpenHands history, of any version."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 FINISH = "finish"
 SILENT = frozenset({"null", "recall", "change_agent_state", "agent_state_changed", "condensation", "pause"})
-"""Kinds of events that are about the machinery around the agent."""
+"""Kinds of events that concern the machinery around the agent."""
 EDITOR_ERROR = "ERROR:"
-"""What the tool for files begins with where it failed."""
+"""Prefix of the file tool's output when it failed."""
 BESIDE_ARGUMENTS = frozenset(
     {
         *(
@@ -41,7 +41,7 @@ BESIDE_ARGUMENTS = frozenset(
 
 
 class OpenHandsEvents:
-    """A history on its way into a conversation; `silent` counts answers without the model's response."""
+    """Builds a conversation; `unmetered` counts answers without the model's response."""
 
     def __init__(self) -> None:
         self.conversation = Conversation()
@@ -53,7 +53,7 @@ class OpenHandsEvents:
         self._asked: dict[str, ToolCall] = {}  # the call of each event
 
     def add_all(self, history: Iterable[Any], path: str) -> None:
-        """Every event in order; old histories pair each action with its observation."""
+        """Adds every event in order; old histories pair each action with its observation."""
         for number, value in enumerate(history):
             try:
                 for event in value if isinstance(value, list) else [value]:
@@ -85,12 +85,12 @@ class OpenHandsEvents:
         elif source in (None, "agent"):
             message = self._speak(event, args, kind)
         else:
-            return  # a user's own command is no act of the agent
+            return  # a user's own command is not an action of the agent
         message["timestamp"] = message["timestamp"] or when
 
     def _speak(self, event: dict[str, Any], args: dict[str, Any], kind: str) -> Message:
-        """What the agent says and does: one message for one response of the model."""
-        self.error = None  # the agent went on after it
+        """Adds an agent's message or action: one message per model response."""
+        self.error = None  # the agent continued after it
         metadata = mapping(event.get("tool_call_metadata"), "tool_call_metadata")
         response = mapping(metadata.get("model_response"), "tool_call_metadata.model_response")
         response_id = text(response.get("id"), "tool_call_metadata.model_response.id")
@@ -181,7 +181,7 @@ def _words(choice: dict[str, Any]) -> str | None:
 
 
 def _recorded_arguments(choice: dict[str, Any], call_id: str | None) -> Any:
-    """What the model wrote: an event's own fields are what OpenHands made of it."""
+    """The arguments as the model wrote them; the event's own fields are OpenHands' version of them."""
     path = "tool_call_metadata.model_response.choices[0].message"
     message = mapping(choice.get("message"), path)
     for number, value in enumerate(listing(message.get("tool_calls"), f"{path}.tool_calls")):
@@ -206,7 +206,7 @@ def _final_answer(event: dict[str, Any], args: dict[str, Any]) -> str | None:
 
 
 def _exit_code(event: dict[str, Any]) -> int | None:
-    """Of a command; -1 is OpenHands' word for not known."""
+    """The exit code of a command; OpenHands writes -1 for unknown."""
     extras = mapping(event.get("extras"), "extras")
     metadata = mapping(extras.get("metadata"), "extras.metadata")
     for path, holder in (("extras.metadata.", metadata), ("extras.", extras), ("", event)):

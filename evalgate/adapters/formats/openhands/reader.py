@@ -1,4 +1,4 @@
-"""OpenHands: a list of events, or a line of `output.jsonl` with history, metrics and result."""
+"""Reads OpenHands: a list of events, or a line of `output.jsonl` with history, metrics and result."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from evalgate.adapters.formats.openhands.events import FINISH, OpenHandsEvents
 from evalgate.models.trace.trace import Trace, Warning_
 
 MOST_OFF = 0.01
-"""How far a total may be from the sum of its parts."""
+"""The allowed relative difference between a total and the sum of its parts."""
 
 
 def build(record: Any) -> Trace:
-    """One run. Of a model response that several events repeat, text and usage count once."""
+    """Builds one run. If several events repeat a model response, its text and usage count once."""
     require_shallow(record)
     is_bare = isinstance(record, list)
     document = {"history": record} if is_bare else mapping(record, "")
@@ -65,7 +65,7 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """The instance of the benchmark or the issue that was worked on."""
+    """The benchmark instance or the issue that the agent worked on."""
     return identity(_scenario(record) if isinstance(record, dict) else None, None)
 
 
@@ -79,7 +79,7 @@ def _scenario(document: dict[str, Any]) -> Any:
 
 
 def _add_task(events: OpenHandsEvents, document: dict[str, Any], history: list[Any]) -> None:
-    """The task, where the history does not begin with it."""
+    """Adds the task if the history does not begin with it."""
     first = history[0] if history else None
     if isinstance(first, list):
         first = first[0] if first else None
@@ -98,7 +98,7 @@ def _add_model(trace: Trace, document: dict[str, Any]) -> None:
 
 
 def _add_times(trace: Trace, history: list[Any]) -> None:
-    """From the first event to the last; versions that wrote no times tell none."""
+    """Adds the times of the first and last event; some versions record no times."""
     times = [
         moment
         for event in history

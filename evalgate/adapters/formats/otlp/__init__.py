@@ -1,4 +1,4 @@
-"""OTLP: traces and logs as exporters of OpenTelemetry, the Collector and Tempo write them.
+"""Reads OTLP: traces and logs as exporters of OpenTelemetry, the Collector and Tempo write them.
 
 Entry points: `OTLP`, `reader`.
 """

@@ -9,7 +9,7 @@ from evalgate.adapters.formats.core.format import Format
 
 
 def is_pydantic_ai(value: Any) -> bool:
-    """True for requests and responses in parts."""
+    """True for requests and responses that consist of `parts`."""
     messages = first_messages(value, ("messages", "all_messages", "new_messages"))
     first = messages[0] if messages else {}
     parts = first.get("parts")

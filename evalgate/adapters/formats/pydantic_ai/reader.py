@@ -1,4 +1,4 @@
-"""Pydantic AI's messages: the list that `all_messages_json()` gives, bare or under a key."""
+"""Reads Pydantic AI's messages: the list of `all_messages_json()`, bare or under a key."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ACCEPTED = "Final result processed."
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The conversations of a document."""
+    """Returns the conversations of a document."""
     return conversations(document, is_pydantic_ai)
 
 
 def build(record: Any) -> Trace:
-    """One conversation. The answer of an agent with an output type is what it called its output tool with."""
+    """Builds one trace. If the agent has an output type, its answer is the output tool's arguments."""
     require_shallow(record)
     beside = {LISTS[0]: record} if isinstance(record, list) else mapping(record, "")
     key = next((name for name in LISTS if beside.get(name) is not None), LISTS[0])
@@ -51,7 +51,7 @@ def build(record: Any) -> Trace:
 
 
 def _say(story: MeteredConversation, message: dict[str, Any], told: str | None) -> str | None:
-    """Says one request or response; returns the instructions that hold by now."""
+    """Adds one request or response; returns the instructions in force (`current` before it)."""
     instructions = text(message.get("instructions"), "instructions")
     if instructions and instructions != told:
         story.say([RawMessage("system", instructions)])
@@ -69,7 +69,7 @@ def _say(story: MeteredConversation, message: dict[str, Any], told: str | None) 
 
 
 def _usage(value: Any) -> Usage | None:
-    """Tokens; all zero is what stands there where nobody counted."""
+    """Reads tokens; zeros mean that they were not counted."""
     told = mapping(value, "usage")
     names = (("input_tokens", "request_tokens"), ("output_tokens", "response_tokens"))
     tokens_in, tokens_out = (_first(told, keys) for keys in names)
@@ -93,7 +93,7 @@ def _first(told: dict[str, Any], keys: tuple[str, str]) -> int | None:
 
 
 def _hand_in(trace: Trace) -> None:
-    """Makes what an output tool was called with the response, where the run ended with such a call."""
+    """Makes the output tool's arguments the response if the run ended with a call of it."""
     for call in reversed(trace.tool_calls):
         if call["result_text"] == ACCEPTED:
             break

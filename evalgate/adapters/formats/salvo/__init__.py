@@ -1,4 +1,4 @@
-"""salvo's recordings. Entry points: `SALVO`, `reader`."""
+"""salvo's traces. Entry points: `SALVO`, `reader`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""salvo's recordings: a stored run, or the view of one that its expressions see (and so do ours)."""
+"""Reads salvo's traces: a stored run, or the view that salvo's (and EvalGate's) expressions query."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ROLES: dict[str, Role] = {
 
 
 def build(record: Any) -> Trace:
-    """One run, of either form."""
+    """Builds one run from a stored run or a view."""
     require_shallow(record)
     document = mapping(record, "")
     is_view = "turns" in document
@@ -81,7 +81,7 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """What the metadata of a view says."""
+    """Scenario id and trial from the metadata of a view."""
     metadata = record.get("metadata") if isinstance(record, dict) else None
     if not isinstance(metadata, dict):
         return None, None
@@ -145,7 +145,7 @@ def _add_figures(trace: Trace, beside: dict[str, Any], prefix: str) -> None:
 
 
 def _usage(beside: dict[str, Any], prefix: str) -> Usage:
-    """A run that counted no tokens at all says 0 of each: not known."""
+    """Zeros in all counts mean that tokens were not counted."""
     usage = unknown_usage()
     usage["input_tokens"] = count(beside.get("input_tokens"), f"{prefix}input_tokens")
     usage["output_tokens"] = count(beside.get("output_tokens"), f"{prefix}output_tokens")

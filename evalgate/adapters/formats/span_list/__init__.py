@@ -1,4 +1,4 @@
-"""Lists of spans as console and in-memory exporters print them. Entry points: `SPAN_LIST`, `reader`."""
+"""Reads lists of spans as console and in-memory exporters print them. Entry points: `SPAN_LIST`, `reader`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of spans as console and in-memory exporters of Python and JavaScript dump them."""
+"""Reads lists of spans as console and in-memory exporters of Python and JavaScript dump them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Spans of any tracer, and the run of an agent that they tell together."""
+"""Builds traces from the spans of any tracer. Entry points: `build_span_reader`, `assemble`, `dialects`."""

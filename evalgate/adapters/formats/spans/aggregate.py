@@ -1,7 +1,7 @@
-"""Which spans are the same call of a model, and what all calls together used and cost.
+"""Merges the spans of one model call, and sums tokens and cost over all calls.
 
-One request is often seen by several instrumentors, each with a span of its own that carries the same usage;
-an agent's span restates the sum of its parts. Adding them all up counts tokens two and three times.
+Several instrumentations often record one request, each in a separate span with the same usage; an agent's
+span repeats the sum of its parts. Adding them all up would count tokens two and three times.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Cost, Usage, Warning_
 
-FULL = 1.01  # recorded totals may differ from sums by 1 % before anybody is told
+FULL = 1.01  # recorded totals may differ from sums by 1 % without a warning
 
 
 @dataclass(slots=True, eq=False)
 class ModelCall:
-    """One request to a model: the span that knows it best, and the others that saw the same request."""
+    """One request to a model: its most reliable span, and all spans that recorded the request."""
 
     best: Node
     nodes: list[Node]
 
     @property
     def usage(self) -> Usage | None:
-        """What the provider metered, else what anybody recorded."""
+        """Usage metered by the provider, else any recorded usage."""
         return self.best.facts.usage
 
     @property
@@ -41,12 +41,12 @@ class ModelCall:
 
     @property
     def end(self) -> int:
-        """When the span that knows it best ended."""
+        """When the most reliable span ended."""
         return self.best.end
 
     @property
     def owner(self) -> Node | None:
-        """The agent that asked."""
+        """The agent that made the request."""
         return self.best.owner
 
     @property
@@ -60,7 +60,7 @@ class ModelCall:
         return duration_ms([self.best])
 
     def told(self, name: str) -> Any:
-        """One fact: as the span that knows best tells it, else as the innermost of the others does."""
+        """The value of one fact: from the most reliable span, else from the innermost of the others."""
         for node in (self.best, *sorted(self.nodes, key=lambda node: -node.rank)):
             value = getattr(node.facts, name)
             if value is not None:
@@ -78,7 +78,7 @@ class SpanUsage:
 
 
 def model_calls(nodes: list[Node]) -> list[ModelCall]:
-    """Every request once, in the order they began."""
+    """Every model request once, by start."""
     groups = _Groups(_requests(of_kind(nodes, "inference")))
     groups.join_equal_ids()
     groups.join_nested()
@@ -87,9 +87,9 @@ def model_calls(nodes: list[Node]) -> list[ModelCall]:
 
 
 def figures(nodes: list[Node], calls: list[ModelCall]) -> SpanUsage:
-    """The sum over calls; where no call was metered, what the outermost agents say, once.
+    """Sums tokens and cost over calls; if no call records usage, takes that of the outermost agents.
 
-    Where only some calls were metered their sum would be too low: then it is what the agents say, or unknown.
+    If only some calls record usage, their sum is too low: the agents' usage counts if larger, else unknown.
     """
     found = SpanUsage()
     agents = _outermost(of_kind(nodes, "agent"))
@@ -111,7 +111,7 @@ def figures(nodes: list[Node], calls: list[ModelCall]) -> SpanUsage:
 
 
 def duration_ms(nodes: Iterable[Node]) -> float | None:
-    """From the first start to the last end; None where either is unknown or they stand in wrong order."""
+    """From the first start to the last end; None if either is unknown or the end precedes the start."""
     times = [(node.span.start_ns, node.span.end_ns) for node in nodes]
     starts = [start for start, _ in times if start is not None]
     ends = [end for _, end in times if end is not None]
@@ -126,20 +126,20 @@ def outermost_agents(nodes: list[Node]) -> list[Node]:
 
 
 class _Groups:
-    """Sets of spans that are the same request, joined step by step."""
+    """Disjoint sets of spans, one for each request."""
 
     def __init__(self, nodes: list[Node]) -> None:
         self._nodes = nodes
         self._leader = {id(node): node for node in nodes}
 
     def join_equal_ids(self) -> None:
-        """The same id of a response is the same request."""
+        """Joins spans with the same response id."""
         for same in by_response(self._nodes):
             for node in same[1:]:
                 self._join(same[0], node)
 
     def join_nested(self) -> None:
-        """One within another, with no agent or tool between them, is the same request."""
+        """Joins a span with the one around it if no agent or tool lies between them."""
         for node in self._nodes:
             if node.within is not None and id(node.within) in self._leader:
                 self._join(node.within, node)
@@ -162,7 +162,7 @@ class _Groups:
 
 
 def _requests(nodes: list[Node]) -> list[Node]:
-    """Without those that only wrap several requests: such a span restates the sum of what it wraps."""
+    """Drops spans that only wrap several requests: their usage repeats the sum of those."""
     inner: dict[int, list[Node]] = {}
     for node in nodes:
         if node.within is not None and node.within.facts.kind == "inference":
@@ -172,7 +172,7 @@ def _requests(nodes: list[Node]) -> list[Node]:
 
 
 def _knowledge(node: Node) -> tuple[bool, bool, bool, int]:
-    """What the provider itself metered comes before what others counted, the inner before the outer."""
+    """Sort key: usage metered by the provider beats usage counted by others; inner spans beat outer ones."""
     facts = node.facts
     has_usage = facts.usage is not None
     return has_usage and facts.is_metered, has_usage, facts.response_id is not None, node.rank
@@ -184,7 +184,7 @@ def _outermost(agents: list[Node]) -> list[Node]:
 
 
 def _stated(agents: list[Node]) -> Usage | None:
-    """What the outermost agents say they used, those together that say it."""
+    """Sums the usage of those outermost agents that record any."""
     stated = [agent.facts.usage for agent in agents if agent.facts.usage is not None]
     if not stated:
         return None
@@ -193,9 +193,9 @@ def _stated(agents: list[Node]) -> Usage | None:
 
 
 def _at_least(metered: list[Usage], stated: Usage | None) -> Usage:
-    """What agents say, where that is more than what some of their calls used: no call used nothing.
+    """The agents' usage if it is larger than the sum of the metered calls, since no call uses 0 tokens.
 
-    The same number is a platform's own sum of what it knows.
+    An equal number is only a platform's sum of the known calls, so the usage is unknown.
     """
     known, whole = _total(metered)["total_tokens"], None if stated is None else stated["total_tokens"]
     if stated is None or known is None or whole is None or whole <= known:
@@ -204,7 +204,7 @@ def _at_least(metered: list[Usage], stated: Usage | None) -> Usage:
 
 
 def _total(usages: list[Usage]) -> Usage:
-    """The sum; where input and output are not told apart, of the totals."""
+    """Sums usages; sums only the totals if input and output are not recorded separately."""
     total = summed(usages)
     if total["total_tokens"] is None:
         known = [usage["total_tokens"] for usage in usages if usage["total_tokens"] is not None]
@@ -213,7 +213,7 @@ def _total(usages: list[Usage]) -> Usage:
 
 
 def _mismatch(total: Usage, agents: list[Node]) -> list[Warning_]:
-    """An agent's own total that is not the sum of its calls."""
+    """Warns if the agents' recorded total differs from the sum of their calls."""
     stated = [agent.facts.usage["total_tokens"] for agent in agents if agent.facts.usage is not None]
     known = [tokens for tokens in stated if tokens is not None]
     tokens = total["total_tokens"]
@@ -224,7 +224,7 @@ def _mismatch(total: Usage, agents: list[Node]) -> list[Warning_]:
 
 
 def _cache_beside(usage: Usage) -> list[Warning_]:
-    """Some recorders leave cached tokens out of the input; the figures stay as recorded."""
+    """Warns if the input leaves out cached tokens, as some tracers do; the numbers stay as recorded."""
     cached = (usage["cache_read_input_tokens"] or 0) + (usage["cache_write_input_tokens"] or 0)
     if usage["input_tokens"] is None or cached <= usage["input_tokens"]:
         return []
@@ -237,9 +237,9 @@ def _is_near(one: float, other: float) -> bool:
 
 
 def _add_cost(found: SpanUsage, calls: list[ModelCall], agents: list[Node]) -> None:
-    """What was recorded: of the calls where all of them tell a cost, else of the outermost agents.
+    """Adds the recorded cost: of the calls if all of them have one, else of the outermost agents.
 
-    Where only some tell one, the cost of the whole is unknown.
+    If only some have one, the total is unknown.
     """
     parts = [_cost(found, call.told("cost_usd"), call.usage) for call in calls if not _is_free(call)]
     if None in parts or not parts:
@@ -252,14 +252,14 @@ def _add_cost(found: SpanUsage, calls: list[ModelCall], agents: list[Node]) -> N
 
 
 def _stated_costs(found: SpanUsage, agents: list[Node], known: float) -> list[float | None]:
-    """What the agents say they cost, where all say it and it is more than what is known of their calls."""
+    """The agents' costs if no call has one, or if all agents have one and their sum is larger."""
     whole = [_cost(found, agent.facts.cost_usd, found.usage) for agent in agents]
     total = sum(part for part in whole if part is not None)
     return whole if not known or (None not in whole and total > known * FULL) else []
 
 
 def _is_free(call: ModelCall) -> bool:
-    """True for a request that failed and used nothing that anybody recorded."""
+    """True for a failed request without recorded usage or cost."""
     return call.best.span.has_failed and call.usage is None and call.told("cost_usd") is None
 
 

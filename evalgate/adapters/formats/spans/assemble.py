@@ -1,4 +1,4 @@
-"""The spans of one trace as a Trace: the conversation told once, every call counted once."""
+"""Builds a Trace from the spans of one run, with each message and each call counted once."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ TELLING = frozenset({"inference", "tool", "agent"})
 
 
 def build(spans: Sequence[Span], facts_of: Callable[[Span], Facts] = dialects.facts_of) -> Trace:
-    """One trace of all its spans, in whatever order; raises TraceError where none tells of an agent.
+    """Builds one trace from spans in any order; raises TraceError if no span belongs to an agent's run.
 
-    `facts_of` reads a span: the dialects of tracers by default, or an export's own columns.
+    `read_facts` reads a span: by default through the tracer dialects, or from the columns of an export.
     """
     nodes = planted(spans, facts_of)
     if not any(node.facts.kind in TELLING and not node.is_excluded for node in nodes):
@@ -62,9 +62,9 @@ def build(spans: Sequence[Span], facts_of: Callable[[Span], Facts] = dialects.fa
 
 
 def _executions(nodes: list[Node]) -> list[Node]:
-    """Tools' spans; one within another of the same tool (a client's within an agent's) is the same.
+    """Tool spans, without those nested in a span of the same tool (a client's within an agent's).
 
-    Where both are of one call, the inner one may know best that it failed.
+    If both have the same call id, an error of the inner span is copied to the outer one.
     """
     found = []
     for node in of_kind(nodes, "tool"):
@@ -114,7 +114,7 @@ def _add_figures(trace: Trace, nodes: list[Node], calls: list[ModelCall]) -> Non
 
 
 def _add_names(trace: Trace, nodes: list[Node], calls: list[ModelCall]) -> None:
-    """Who ran, on what, for which scenario: as the outermost agent tells it, else the first that does."""
+    """Adds agent, model, scenario, tags and metadata; the outermost agents' values come first."""
     agents = outermost_agents(nodes)
     told = [node.facts for node in (*agents, *nodes) if not node.is_excluded]
     most = max(calls, key=_output_tokens, default=None)
@@ -140,7 +140,7 @@ def _add_names(trace: Trace, nodes: list[Node], calls: list[ModelCall]) -> None:
 
 
 def _add_end(trace: Trace, nodes: list[Node], main: list[ModelCall]) -> None:
-    """How the run ended: as its outermost agents did, else as the last model call."""
+    """Sets status and error as of the outermost agents, else of the last model call or tool."""
     agents = outermost_agents(nodes)
     last = max(main, key=lambda call: call.end, default=None)
     ends = agents or ([last.best] if last else of_kind(nodes, "tool")[-1:])

@@ -1,4 +1,4 @@
-"""Signs of spans: OTLP, Jaeger's export, and lists of the objects that tracers print."""
+"""Detects spans: OTLP, Jaeger's export, and lists of the objects that tracers print."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SPAN_IDS = ("span_id", "spanId", "spanID")
 CONTEXTS = ("context", "spanContext", "span_context")
 PARENT_CONTEXTS = ("parentSpanContext", "parent_span_context", "parent")
 BEGINS_PROTOBUF = b"\n"
-# What may follow the length of the first message: its resource, its scopes, its schema's URL.
+# Tags that may follow the length of the first message: resource, scopes, schema URL.
 INNER_TAGS = frozenset(b"\n\x12\x1a")
 NEVER_IN_TEXT = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
 LENGTH_PREFIX = 4
 
 
 def envelope_of(value: Any) -> Any:
-    """What holds the resources: the value itself, or what a server's answer wraps."""
+    """The object that holds the resources: the value itself, or one wrapped in a server's response."""
     if isinstance(value, dict):
         for key in WRAPPERS:
             if isinstance(value.get(key), dict) and _is_envelope(value[key]):
@@ -37,9 +37,9 @@ def envelope_of(value: Any) -> Any:
 
 
 def spans_of(value: Any) -> list[Any] | None:
-    """The list that should hold spans: the value itself, or what lies under `spans`; None where none does.
+    """The list of spans: the value itself, or its field `spans`; None if there is no list.
 
-    A single object is a list of one: a line. Of a list of objects that hold spans it is the spans of all.
+    A single span (a line) becomes a list of one. For a list of objects with `spans`, all spans are joined.
     """
     if isinstance(value, dict):
         held = _held(value)
@@ -61,7 +61,7 @@ def _held(value: Any) -> list[Any] | None:
 
 
 def jaeger_traces(value: Any) -> list[Any] | None:
-    """The traces of Jaeger's export; None where the value is something else."""
+    """The traces of Jaeger's export; None for any other value."""
     if not isinstance(value, dict):
         return None
     traces = value.get("data", [value])
@@ -70,7 +70,7 @@ def jaeger_traces(value: Any) -> list[Any] | None:
 
 
 def is_span(value: Any) -> bool:
-    """True for a span that bears its ids, or a context with its ids."""
+    """True for a span that has ids, directly or in a context."""
     if not isinstance(value, dict):
         return False
     ids: Any = next((value[key] for key in CONTEXTS if isinstance(value.get(key), dict)), value)
@@ -97,7 +97,7 @@ def is_jaeger(value: Any) -> bool:
 
 
 def is_span_list(value: Any) -> bool:
-    """True for spans, or a list of them."""
+    """True for a span, or a list of them."""
     found = spans_of(value) or [None]
     return is_span(found[0])
 
@@ -105,7 +105,7 @@ def is_span_list(value: Any) -> bool:
 def is_protobuf(head: bytes) -> bool:
     """True for an export request, with or without the length that the Collector writes before each.
 
-    A text that begins with an empty line is none: it has no control characters.
+    Text that begins with an empty line doesn't match, since it has no control characters.
     """
     if head[:1] != BEGINS_PROTOBUF:
         head = head[LENGTH_PREFIX:] if head[:1] == b"\0" else b""

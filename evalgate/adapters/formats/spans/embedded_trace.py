@@ -1,4 +1,4 @@
-"""A trace that an agent's span carries whole, as `evalgate convert` writes it."""
+"""Reads a complete trace from an attribute of an agent's span, as `evalgate convert` writes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ATTRIBUTE = "evalgate.trace"
 
 
 def carried(spans: Sequence[Span]) -> Trace | None:
-    """The trace of the first span that carries one; None where none does. Raises TraceError."""
+    """The trace of the first span that has one, or None. Raises TraceError."""
     told = next((span.attributes[ATTRIBUTE] for span in spans if ATTRIBUTE in span.attributes), None)
     if told is None:
         return None

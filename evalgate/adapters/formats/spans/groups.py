@@ -1,4 +1,4 @@
-"""Which spans are one run of an agent."""
+"""Groups spans into runs of an agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span
 
 CONVERSATION_KEYS = ("gen_ai.conversation.id", "session.id")
-# What instrumentors of agents and models write; HTTP clients, queues and databases don't.
+# Attribute prefixes of instrumentations of agents and models, not of HTTP clients, queues or databases.
 TELLING = (
     *("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.", "gcp.vertex.agent.", "pydantic_ai."),
     *("langfuse.", "langsmith.", "mlflow.span", "lk.", "mcp.", "tool.", "evalgate."),
@@ -24,11 +24,11 @@ DOING = frozenset({"inference", "tool", "agent", None})
 
 
 def grouped(spans: Iterable[Span]) -> list[list[Span]]:
-    """One list a run, in the order in which their first spans come.
+    """Groups spans by run, in the order of each run's first span.
 
-    A trace id is a run. Several are one only where nothing around the model's calls was recorded, so that
-    each call became a trace of its own: they name the same conversation and none of them has an agent's
-    span. A session of several runs of an agent stays several.
+    One trace id is one run. Several traces are one run only if nothing around the model calls was recorded,
+    so that each call became a separate trace: they name the same conversation and none has an agent span.
+    Several agent runs of one session stay separate.
     """
     traces: dict[str, list[Span]] = {}
     for span in spans:
@@ -52,10 +52,10 @@ def grouped(spans: Iterable[Span]) -> list[list[Span]]:
 
 
 def is_of_an_agent(spans: Iterable[Span]) -> bool:
-    """True where a span says what an agent, a model or a tool did, or can't be read.
+    """True if a span records what an agent, a model or a tool did, or can't be read.
 
-    Those in the words of an instrumentation are asked first: what it made beside a run (an agent that was
-    created, an embedding) is none.
+    Spans with attributes of an instrumentation are checked first. Its spans outside of a run (the creation of
+    an agent, an embedding) don't count.
     """
     asked_first = sorted(spans, key=lambda span: not _is_telling(span))
     return any(WHOLE in span.attributes or _kind(span) in DOING for span in asked_first)
@@ -67,12 +67,12 @@ def _is_telling(span: Span) -> bool:
 
 
 def is_request(span: Span) -> bool:
-    """True for a span of a request to a model, as far as it can be read."""
+    """True for a readable span of a request to a model."""
     return _is_telling(span) and _kind(span) == "inference"
 
 
 def _shared_conversations(traces: Iterable[list[Span]]) -> dict[str, str]:
-    """The conversation of each trace, where more than one trace names it and none of those has an agent."""
+    """The conversation of each trace if several traces name it and none of them has an agent span."""
     named: dict[str, list[list[Span]]] = {}
     for trace in traces:
         told = _conversations(trace)
@@ -87,7 +87,7 @@ def _shared_conversations(traces: Iterable[list[Span]]) -> dict[str, str]:
 
 
 def _conversations(trace: Sequence[Span]) -> set[str]:
-    """All conversations that the spans name, by the surer of the two names."""
+    """All conversation ids in the spans, from the first attribute key that has any."""
     for key in CONVERSATION_KEYS:
         values = [span.attributes.get(key) for span in trace]
         told = {value for value in values if isinstance(value, str) and value}
@@ -101,7 +101,7 @@ def _has_agent(trace: Iterable[Span]) -> bool:
 
 
 def _kind(span: Span) -> str | None:
-    """What the span stands for; None where that can't be read."""
+    """The kind of the span; None if it can't be read."""
     try:
         return dialects.facts_of(span).kind
     except TraceError:

@@ -1,4 +1,4 @@
-"""Which model call a log record tells of that names its trace and no span."""
+"""Assigns log records that name a trace but no span to model calls."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def placed(spans: Iterable[Span], logs: Sequence[Span]) -> tuple[list[Span], int]:
-    """The records, each with its span, and how many of others could belong to several model calls.
+    """The records that have a span, and the number of ambiguous ones (several calls match, or no call does).
 
-    A trace of one model call has no other it could mean; of several it is the one that ran at that time.
-    Records of a trace without any stay as they are.
+    With one model call in the trace, the record belongs to it; with several, to the one that ran at its time.
+    Records of a trace without model calls are unchanged.
     """
     lost = {log.trace_id for log in logs if log.span_id == NO_SPAN}
     requests: dict[str, list[Span]] = {}

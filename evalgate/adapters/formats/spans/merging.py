@@ -1,4 +1,4 @@
-"""Spans that were recorded twice, and log records put where they belong."""
+"""Merges spans that were recorded twice, and adds log records to their spans."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ UNKNOWN = 1 << 80  # sorts after every time
 
 
 def once(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]:
-    """Each span once, and for each trace how many of its spans were told in different ways.
+    """Each span once, and for each trace the number of spans whose copies differ.
 
-    Of those the one that ended last counts: a span is written again when more of it is known.
+    Of differing copies the one that ended last counts: tracers write a span again when they know more of it.
     """
     kept: dict[tuple[str, str], Span] = {}
     differing: dict[str, set[str]] = {}
@@ -32,9 +32,9 @@ def once(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]:
 
 
 def with_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
-    """The spans with the log records that name them among their events, in the order of time.
+    """Adds log records to the events of the spans they name, ordered by time.
 
-    Records of a span that is not there make one that is known by nothing else.
+    Records of a missing span become a span that is known only from them.
     """
     known = {(span.trace_id, span.span_id): span for span in spans}
     added: dict[tuple[str, str], Span] = {}
@@ -58,7 +58,7 @@ def with_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
 
 
 def _same(one: Span, other: Span) -> bool:
-    """Equal in what they say; the scope and resource are those of whoever wrote the copy."""
+    """True for equal content; scope and resource may differ, they belong to the writer of the copy."""
     return _lateness(one) == _lateness(other)
 
 

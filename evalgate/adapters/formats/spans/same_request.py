@@ -1,4 +1,4 @@
-"""Which spans tell of the same response of a model, by its id and by what else they say."""
+"""Groups spans that record the same model response, by its id, time and content."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def by_response(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Spans by the response they tell of, given in the order they began; one without an id is by itself.
+    """Groups spans (sorted by start) by the response they record; a span without an id is its only member.
 
-    Servers for tests give the same id to every response: what begins after the others of its id have ended,
-    and tells of other tokens or of another answer, is a request of its own.
+    Test servers give every response the same id: a span that begins after the others of its id have ended,
+    and records other tokens or another answer, is a separate request.
     """
     found: list[list[Node]] = []
     latest: dict[str, tuple[list[Node], Node]] = {}

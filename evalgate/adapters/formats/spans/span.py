@@ -1,4 +1,4 @@
-"""A span as any tracer records it, and what it tells of an agent's run."""
+"""A span as any tracer records it, and the facts it holds about an agent's run."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceScore, Usage, Warning_
 
 SpanKind = Literal["inference", "tool", "agent", "other", "excluded"]
-"""What a span stands for in the run of an agent.
+"""The role of a span in the run of an agent.
 
 `inference`: one request to a model. `tool`: one execution of a tool. `agent`: an agent, a workflow or a chain
-of them, whose usage restates that of its parts. `other`: nothing of these (HTTP, queues, wrappers); still a
-link between spans. `excluded`: a judge, a user simulator or an embedding, whose cost is not the agent's.
+of them, whose usage repeats that of its parts. `other`: anything else (HTTP, queues, wrappers), which still
+links spans. `excluded`: a judge, a user simulator or an embedding, whose cost is not the agent's.
 """
 
 
 NO_SPAN = "no-span"
-"""The id of the span of log records that name none."""
+"""The span id given to log records that name no span."""
 
 
 class SpanEvent(NamedTuple):
-    """Something that happened within a span: a span event, or a log record that names the span."""
+    """A span event, or a log record that names the span."""
 
     name: str
     time_ns: int | None
@@ -34,10 +34,10 @@ class SpanEvent(NamedTuple):
 
 @dataclass(slots=True)
 class Span:
-    """One span, whatever its container: ids as lower-case text, times in ns since 1970, plain values.
+    """One span from any encoding: ids as lower-case text, times in ns since 1970, plain values.
 
-    Attribute values are text, numbers, booleans, lists or objects, never a container's own wrappers.
-    `is_from_logs`: only log records tell of it, so its name, place and end are unknown.
+    Attribute values are text, numbers, booleans, lists or objects, never the wrappers of an encoding.
+    `is_from_logs`: it is known from log records only, so its name, parent and end are unknown.
     """
 
     trace_id: str
@@ -57,11 +57,11 @@ class Span:
 
 @dataclass(slots=True)
 class Facts:
-    """What one span says, in one vocabulary for all dialects; unknown is None.
+    """What one span records, in one vocabulary for all dialects; None if unknown.
 
-    `input` is everything the model was given, so usually the whole conversation so far; `output` is what it
-    answered. `is_metered`: the usage comes from the provider's own answer, not from a platform that counted
-    again. Arguments and results as recorded: objects or text.
+    `input` is everything the model was given, usually the whole conversation so far; `output` is its answer.
+    `is_metered`: the usage comes from the provider's response, not from a platform that counted tokens
+    itself. Arguments and results are kept as recorded: objects or text.
     """
 
     kind: SpanKind

@@ -1,4 +1,4 @@
-"""Times of spans as traces write them, and clocks that can't be true."""
+"""Formats span times for traces and warns of implausible clocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FASTEST_TOKENS_A_MS = 5.0  # no provider answers with 5,000 tokens a second; rep
 
 
 def rfc3339(time_ns: int | None) -> str | None:
-    """Nanoseconds since 1970 as RFC 3339 in UTC, to the microsecond; None for times of no calendar."""
+    """Nanoseconds since 1970 as RFC 3339 in UTC, to the microsecond; None if out of the calendar's range."""
     if time_ns is None:
         return None
     try:
@@ -26,7 +26,7 @@ def rfc3339(time_ns: int | None) -> str | None:
 
 
 def clock_warnings(total_ms: float | None, calls: Sequence[ModelCall]) -> list[Warning_]:
-    """A warning where models answered faster than any can: a replayed recording or a made-up clock."""
+    """Warns if models answered faster than any can: a replayed recording or a made-up clock."""
     tokens, spent = 0, 0.0
     for call in calls:
         made = None if call.usage is None else call.usage["output_tokens"]

@@ -1,4 +1,4 @@
-"""The conversation of a trace, told once: every model call repeats what was said before it."""
+"""Builds the conversation of a trace with each message once, although model calls repeat the earlier ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def outermost_calls(calls: Sequence[ModelCall]) -> list[ModelCall]:
-    """The model calls of the outermost agent, in the order they began; those of agents it used lie deeper."""
+    """The model calls of the outermost agent by start, without those of its sub-agents."""
     owned = [call for call in calls if call.owner is not None] or list(calls)
     telling = [call for call in owned if call.told("input") or call.told("output")] or owned
     depth = min((call.depth for call in telling), default=0)
@@ -26,7 +26,7 @@ def outermost_calls(calls: Sequence[ModelCall]) -> list[ModelCall]:
 
 
 def conversation_of(nodes: list[Node], main: Sequence[ModelCall]) -> Conversation:
-    """What the outermost agent was told, what it said and what its tools answered."""
+    """Builds the conversation of the outermost agent: instructions, messages and tool results."""
     agents = _speaking_agents(nodes)
     said = _of_calls(main)
     own = _of_agent(agents[-1]) if agents else []
@@ -44,13 +44,13 @@ def conversation_of(nodes: list[Node], main: Sequence[ModelCall]) -> Conversatio
 
 
 def system_of(main: Sequence[ModelCall], agents: Sequence[Node]) -> str | None:
-    """The instructions of the outermost agent, where they stand beside its messages."""
+    """The instructions of the outermost agent, if recorded apart from its messages."""
     told = [call.told("system") for call in reversed(main)] + [agent.facts.system for agent in agents]
     return next((system for system in told if system), None)
 
 
 def _speaking_agents(nodes: list[Node]) -> list[Node]:
-    """The outermost agents that tell what they were given or answered, by when they ended."""
+    """The outermost agents with recorded input or output, by end."""
     agents = [node for node in of_kind(nodes, "agent") if node.facts.input or node.facts.output]
     depth = min((agent.depth for agent in agents), default=0)
     return sorted((agent for agent in agents if agent.depth == depth), key=lambda agent: agent.end)
@@ -61,7 +61,7 @@ def _of_agent(agent: Node) -> list[RawMessage]:
 
 
 def _of_calls(main: Sequence[ModelCall]) -> list[RawMessage]:
-    """The last call's input and output, as long as the input tells all that was said before."""
+    """The last call's input and output if they hold all earlier messages, else those of several calls."""
     telling = [call for call in main if call.told("input") or call.told("output")]
     if not telling:
         return []
@@ -78,14 +78,14 @@ def _of_calls(main: Sequence[ModelCall]) -> list[RawMessage]:
 
 
 def _finish(call: ModelCall) -> None:
-    """Why a model stopped stands beside its message, where it does not stand in it."""
+    """Copies the call's finish reason to its last message, if that has none."""
     output = call.told("output")
     if output and output[-1].role == "assistant" and output[-1].finish_reason is None:
         output[-1].finish_reason = call.told("finish_reason")
 
 
 def _after_equal_input(calls: list[ModelCall], given: list[RawMessage]) -> list[RawMessage]:
-    """Some recorders repeat the first input only: then the calls before that asked for tools belong to it."""
+    """Joins calls whose input is the same first one, as some tracers record it, with their tool requests."""
     alike = _signature(given)
     before = [call for call in calls[:-1] if _signature(call.told("input") or []) == alike]
     asked = [call for call in before if any(said.calls for said in call.told("output") or [])]
@@ -101,18 +101,18 @@ def _after_equal_input(calls: list[ModelCall], given: list[RawMessage]) -> list[
 
 
 def _in_time(calls: list[ModelCall]) -> list[RawMessage]:
-    """Each call tells only what is new: one after the other."""
+    """Concatenates calls that each record only new messages."""
     return [said for call in calls for part in ("input", "output") for said in call.told(part) or []]
 
 
 def _lead(own: list[RawMessage]) -> list[RawMessage]:
-    """What an agent was told before it first spoke."""
+    """The messages before the agent's first one."""
     spoken = next((at for at, said in enumerate(own) if said.role == "assistant"), len(own))
     return own[:spoken]
 
 
 def _end(said: list[RawMessage], agents: Sequence[Node]) -> None:
-    """The outermost agent's own answer comes last, where it is not what the model said last."""
+    """Appends the outermost agent's final answer, unless the last assistant message already holds it."""
     answered = next((agent for agent in reversed(agents) if agent.facts.output), None)
     if answered is None or not said:
         return
@@ -125,7 +125,7 @@ def _end(said: list[RawMessage], agents: Sequence[Node]) -> None:
 
 
 def _pair_ids(said: list[RawMessage]) -> None:
-    """Some recorders give a call another id than its answer: as many of both are joined in their order."""
+    """Pairs calls and results with different ids, as some tracers record them, in their order."""
     asked = {call.id for message in said for call in message.calls}
     answered = {answer.id for message in said for answer in message.answers}
     calls = [call for message in said for call in message.calls if call.id and call.id not in answered]
@@ -142,7 +142,7 @@ def _pair_ids(said: list[RawMessage]) -> None:
 
 
 def _copied(said: RawMessage) -> RawMessage:
-    """A message that may be changed; others may tell the same one."""
+    """Copies a message before it is changed, since several spans may share it."""
     from evalgate.records import replace
 
     return replace(said, calls=list(said.calls), answers=list(said.answers))

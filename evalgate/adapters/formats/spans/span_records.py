@@ -1,4 +1,4 @@
-"""The runs of agents that a file of spans holds, each ready to become a trace."""
+"""Splits a file of spans into agent runs and builds a trace from each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIAL_KEY = "evalgate.trial"
 
 @dataclass(slots=True)
 class AgentRun:
-    """The spans of one run, what to say beside them, and why they can't be trusted, if so."""
+    """The spans of one run, warnings about them, and the error that makes the run unreadable, if any."""
 
     spans: list[Span]
     problem: TraceError | None = None
@@ -40,7 +40,7 @@ def span_reader(
     trace_ids: Callable[[Sequence[Any]], Iterable[str]],
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None,
 ) -> Reader:
-    """The reader of a container of spans: `read` takes the spans out, files join over their trace ids."""
+    """Builds the reader of one span encoding; several files are joined by their trace ids."""
 
     def split(documents: Any) -> Sequence[AgentRun]:
         held = SpanFile()
@@ -51,10 +51,10 @@ def span_reader(
 
 
 def runs_of(held: SpanFile) -> list[AgentRun]:
-    """One record a run, and one for what can't be read of spans without a trace.
+    """One record for each run, and one for unreadable spans whose trace is unknown.
 
-    Traces without a word about an agent (a health check, a queue) are left out where the file holds others,
-    and counted; a file of nothing else is one record that says so.
+    Traces that record nothing about an agent (a health check, a queue) are left out with a warning if the
+    file holds other runs; if it holds nothing else, the result is one record with that error.
     """
     spans, differing = once(held.spans)
     runs: list[AgentRun] = []
@@ -81,7 +81,7 @@ def runs_of(held: SpanFile) -> list[AgentRun]:
 
 
 def build(record: AgentRun) -> Trace:
-    """The trace of one run; raises TraceError where a part of it can't be read."""
+    """Builds the trace of one run; raises TraceError if a part of it can't be read."""
     if record.problem is not None:
         raise record.problem
     trace = carried(record.spans) or assemble.build(record.spans)
@@ -90,7 +90,7 @@ def build(record: AgentRun) -> Trace:
 
 
 def identify(record: AgentRun) -> Identity:
-    """Scenario and trial, as far as the spans that can be read say them."""
+    """Scenario and trial, if the readable spans record them."""
     told = [place for span in record.spans for place in (span.attributes, span.resource)]
     for place in told:
         for key in SCENARIO_KEYS:
@@ -114,7 +114,7 @@ def _leave_out(noise: list[list[Span]], runs: list[AgentRun]) -> None:
 
 
 def _tell(alone: str, beside: str, runs: list[AgentRun]) -> None:
-    """Beside the first run that can be read; where there is none at all it is the whole answer."""
+    """Adds a warning to the first readable run; if there are no runs, the only record is an error."""
     told = next((run for run in runs if run.problem is None), None)
     if told is not None:
         told.warnings.append({"code": "left_out", "message": beside, "where": "spans"})

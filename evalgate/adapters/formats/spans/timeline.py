@@ -1,4 +1,4 @@
-"""Which response of a model each thing belongs to: messages, tool calls and model calls in time."""
+"""Assigns messages, tool calls and model calls to steps and turns, in the order of time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.tree import Node
     from evalgate.models.trace.trace import Message
 
-WINDOW = 64  # how far back a message is searched for that a model call's output is
+WINDOW = 64  # how many messages are searched backwards for the one that is a model call's output
 
 
 class Timeline:
-    """Numbers the responses of models in the order of time: steps, the same for calls asked for at once.
+    """Numbers the responses of models in time order as steps; calls requested together share a step.
 
-    A response is a message of the assistant in the conversation, or the output of a call that is not part of
-    it (of a sub-agent). `place` of either gives its step and turn.
+    A response is an assistant message of the conversation, or the output of a model call outside of it (of a
+    sub-agent). Each has a position: its step and turn.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class Timeline:
         return self._place[id(call if message is None else message)]
 
     def of_tool(self, tool: Node | None) -> tuple[int, int]:
-        """Step and turn of a tool's execution that no model call asked for."""
+        """Step and turn of a tool execution that no model call requested."""
         return self._place[id(tool)]
 
     def call_before(self, tool: Node) -> ModelCall | None:
-        """The model call that most likely asked for a tool's execution: it runs within, or came last."""
+        """The model call that most likely requested a tool: the one around it, or the last one before."""
         within = None if tool.within is None else self._call_of.get(id(tool.within))
         if within is not None:
             return within
@@ -67,9 +67,9 @@ class Timeline:
         return made[place - 1] if place else None
 
     def number(self, tools: Sequence[Node], times: Mapping[int, int]) -> None:
-        """Gives every response its step, and each of these tools one of its own.
+        """Assigns a step to every response, and a separate one to each of these tools.
 
-        `times`: when the tools that the nth message asked for began, where no model call tells its time.
+        `times`: start of the tools that the nth message requested, for messages without a model call's time.
         """
         inside = set(map(id, self.message_of))
         line: list[tuple[int, int, int, object, int]] = []
@@ -91,7 +91,7 @@ class Timeline:
 
 
 def _aligned(spoken: list[Message], main: Sequence[ModelCall]) -> dict[ModelCall, Message]:
-    """The message that each call's output became, from the last backwards."""
+    """Finds the message that each call's output became, from the last backwards."""
     found: dict[ModelCall, Message] = {}
     place = len(spoken)
     for call in sorted(main, key=lambda call: call.end, reverse=True):
@@ -104,7 +104,7 @@ def _aligned(spoken: list[Message], main: Sequence[ModelCall]) -> dict[ModelCall
 
 
 def _is_output(call: ModelCall, message: Message) -> bool:
-    """True where nothing speaks against it. What was not captured fits any message."""
+    """True unless output and message differ. A call without captured content fits any message."""
     output = call.told("output")
     if not output:
         return call.told("input") is None

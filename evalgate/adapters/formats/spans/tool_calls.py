@@ -1,4 +1,4 @@
-"""Tool calls, each once: asked for in messages, run in spans of their own, or both."""
+"""Merges tool calls requested in messages with the spans that executed them, each call once."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall
 
 Place = tuple[str, str] | tuple[str, str, str] | tuple[str, None] | str
-"""Where calls wait: by name and arguments, by id and name, by name alone, by id alone."""
+"""Key of a queue of unmatched calls: name and arguments, id and name, name only, or id only."""
 
 
 @dataclass(slots=True, eq=False)
 class SpanToolCall:
-    """One tool call on its way; `asked_by` is the model call that asked for it, `node` the span it ran in."""
+    """A tool call being merged; `asked_by` is the model call that requested it, `node` its execution span."""
 
     call: ToolCall
-    is_main: bool  # it stands in the conversation
+    is_main: bool  # it is part of the conversation
     asked_by: ModelCall | None = None
     node: Node | None = None
     is_claimed: bool = False
@@ -43,7 +43,7 @@ class SpanToolCall:
 def tool_calls(
     conversation: Conversation, calls: Sequence[ModelCall], tools: Sequence[Node], timeline: Timeline
 ) -> list[ToolCall]:
-    """Those of the conversation, of sub-agents and of spans, in the order of time, none counted twice."""
+    """Merges calls of the conversation, of sub-agents and of spans, each once and in time order."""
     known = conversation.calls
     merging = _Merging([SpanToolCall(call, True, timeline.spoken_by.get(call["step"])) for call in known])
     merging.add_asked(calls)
@@ -68,7 +68,7 @@ def _times(entries: list[SpanToolCall]) -> dict[int, int]:
 
 
 class _Merging:
-    """What is known of tool calls so far, found by id, else by name and arguments in the order made."""
+    """The tool calls found so far, looked up by id, else by name and arguments in call order."""
 
     def __init__(self, entries: list[SpanToolCall]) -> None:
         self.entries: list[SpanToolCall] = []
@@ -80,7 +80,7 @@ class _Merging:
             self._add(entry)
 
     def add_asked(self, calls: Sequence[ModelCall]) -> None:
-        """What models asked for in their outputs; the conversation has most of it already."""
+        """Adds the calls requested in model outputs; most are already in the conversation."""
         answers = _Answers(calls)
         for call in calls:
             for said in call.told("output") or []:
@@ -112,7 +112,7 @@ class _Merging:
         return next((one for one in waiting or () if _may_be(one, call)), None)
 
     def add_run(self, tools: Sequence[Node]) -> None:
-        """Executions: each tells more of a call that is known, or is one that no message shows."""
+        """Adds execution spans: each completes a known call, or becomes a call that no message contains."""
         ids = {node.facts.tool_call_id for node in tools if node.facts.tool_call_id is not None}
         strange = [node for node in tools if not self._found(node, self._asked_for(node), ids)]
         for node in strange:
@@ -123,7 +123,7 @@ class _Merging:
                 _run(entry.call, node)
 
     def _asked_for(self, node: Node) -> deque[SpanToolCall] | None:
-        """The calls that a span may be: of its id, else its name and arguments, or its name."""
+        """The calls a span may execute: those of its id, else of its name and arguments, or of its name."""
         facts = node.facts
         if facts.tool_call_id in self._ids:
             return self._unrun.get(facts.tool_call_id)
@@ -134,7 +134,7 @@ class _Merging:
     def _found(
         self, node: Node, waiting: deque[SpanToolCall] | None, ids: set[str], *, of_owner: bool = False
     ) -> bool:
-        """Joins a span with the first call that waits for it; one whose id another span has waits on."""
+        """Adds a span to the first matching call; skips calls whose id belongs to another span."""
         while waiting and waiting[0].node is not None:
             waiting.popleft()
         called = node.facts.tool_call_id
@@ -168,14 +168,14 @@ def _next_unasked(waiting: deque[SpanToolCall] | None) -> SpanToolCall | None:
 
 
 class _Answers:
-    """The answers that sub-agents got: told by what they were given later."""
+    """Results of sub-agents' tool calls, found in the input of their later model calls."""
 
     def __init__(self, calls: Sequence[ModelCall]) -> None:
         self._last: dict[int, ModelCall] = {id(call.owner): call for call in calls}
         self._known: dict[int, dict[str | Key, deque[ToolCall]]] = {}
 
     def fill(self, call: ModelCall, blank: ToolCall) -> None:
-        """Gives a call its answer, where a later call of the same agent tells it."""
+        """Copies the result into a call if a later model call of the same agent contains it."""
         owner = id(call.owner)
         if owner not in self._known:
             self._known[owner] = _answered(self._last[owner])
@@ -188,7 +188,7 @@ class _Answers:
 
 
 def _answered(last: ModelCall) -> dict[str | Key, deque[ToolCall]]:
-    """The calls that have an answer in what a model was given, by id, else by name and arguments."""
+    """The answered calls in a model's input, by id, else by name and arguments."""
     found: dict[str | Key, deque[ToolCall]] = defaultdict(deque)
     for call in converse(last.told("input") or []).calls:
         key = _key_of(call) if call["id"] is None else call["id"]
@@ -219,7 +219,7 @@ def _name_of(node: Node) -> str:
 
 
 def _is_of(entry: SpanToolCall, node: Node) -> bool:
-    """True unless another agent asked for the call."""
+    """True unless another agent requested the call."""
     return entry.asked_by is None or entry.asked_by.owner is node.owner
 
 
@@ -229,7 +229,7 @@ def _blank_run(node: Node) -> ToolCall:
 
 
 def _run(call: ToolCall, node: Node) -> None:
-    """What the span of its execution tells of a call."""
+    """Adds times, result and status of an execution span to its call."""
     facts, span = node.facts, node.span
     call["duration_ms"] = duration_ms([node])
     call["started_at"] = rfc3339(span.start_ns) or call["started_at"]
@@ -255,7 +255,7 @@ def _agent_of(node: Node) -> str | None:
 
 
 def _numbered(entries: Iterable[SpanToolCall], timeline: Timeline) -> list[ToolCall]:
-    """In the order of time, the conversation's in its own; steps and turns as the timeline has them."""
+    """Sorts calls by time, keeps the conversation's order, and sets index, step and turn."""
     line: list[tuple[int, bool, int, SpanToolCall]] = []
     time = -1
     for number, entry in enumerate(entries):

@@ -1,4 +1,4 @@
-"""The spans of one trace as a tree, each with what it says, in an order that no file can change."""
+"""Builds the tree of one trace's spans with their facts, in an order independent of the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNKNOWN = 1 << 80  # sorts after every time
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A span in its place: `rank` counts the spans above it, `depth` the agents among them.
+    """A span in the tree: `rank` counts the spans above it, `depth` the agents among them.
 
     `within` is the nearest model call, tool or agent above, `owner` the nearest agent.
     """
@@ -36,17 +36,17 @@ class Node:
 
     @property
     def start(self) -> int:
-        """When it began, for comparing; a span without a time comes last."""
+        """Start time for sorting; a span without a time comes last."""
         return UNKNOWN if self.span.start_ns is None else self.span.start_ns
 
     @property
     def end(self) -> int:
-        """When it ended, for comparing; one that has no end ends when it began."""
+        """End time for sorting; a span without an end ends when it began."""
         return self.start if self.span.end_ns is None else self.span.end_ns
 
 
 def planted(spans: Sequence[Span], facts_of: FactsOf) -> list[Node]:
-    """A node a span, by start; raises TraceError for values nested too deep or that a dialect refuses."""
+    """One node for each span, by start; raises TraceError for values too deep or refused by a dialect."""
     nodes = [Node(span, facts_of(_shallow(span))) for span in spans]
     nodes.sort(key=lambda node: node.span.span_id)
     _join(nodes)
@@ -58,7 +58,7 @@ def planted(spans: Sequence[Span], facts_of: FactsOf) -> list[Node]:
 
 
 def of_kind(nodes: Iterable[Node], kind: SpanKind) -> list[Node]:
-    """Those of a kind that count."""
+    """The nodes of a kind, without excluded ones."""
     return [node for node in nodes if node.facts.kind == kind and not node.is_excluded]
 
 
@@ -81,7 +81,7 @@ def _join(nodes: list[Node]) -> None:
 
 
 def _cut_rings(nodes: list[Node]) -> None:
-    """Where spans are each other's parents, the one with the smallest id is taken for a root."""
+    """Breaks parent cycles: the span with the smallest id becomes a root."""
     done: set[int] = set()
     for node in nodes:
         path: dict[int, Node] = {}
@@ -111,7 +111,7 @@ def _rank(nodes: list[Node]) -> None:
 
 
 def _settle(nodes: list[Node]) -> None:
-    """Owners and exclusion, parents first."""
+    """Sets owners, depth and exclusion; expects parents first."""
     for node in nodes:
         parent = node.parent
         node.is_excluded = node.facts.kind == "excluded"

@@ -1,4 +1,4 @@
-"""SWE-agent trajectories: messages in `history`, what came of each step in `trajectory`, how it ended."""
+"""Reads SWE-agent trajectories: messages in `history`, step results in `trajectory`, the end in `info`."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ LIMITS = frozenset(
 )
 ORDERLY = frozenset({"submitted", "exit_forfeit"})
 STAND_INS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
-"""Models that are none: they repeat a recorded run or ask a person."""
+"""Model names that are not models: they replay a recorded run or ask a person."""
 
 
 @dataclass(slots=True)
 class _Step:
-    """One answer of the model, what it did, and its call where it made exactly one."""
+    """One answer of the model, its action, and its call if it made exactly one."""
 
     action: str
     message: Message
@@ -53,7 +53,7 @@ class _Step:
 
 
 def build(record: Any) -> Trace:
-    """One trajectory. What an action in text does is a call of its first word."""
+    """Builds one trajectory. An action in text becomes a call named after its first word."""
     require_shallow(record)
     document = mapping(record, "")
     conversation, steps = _converse(listing(document.get("history"), "history"))
@@ -80,7 +80,7 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """The id of the problem, where the run keeps its own settings."""
+    """The id of the problem statement, if the file keeps the run's settings."""
     if not isinstance(record, dict):
         return None, None
     try:
@@ -104,7 +104,7 @@ def _add_message(conversation: Conversation, steps: list[_Step], recorded: dict[
     role = required_text(recorded.get("role"), "role")
     content, parts = read_content(recorded.get("content"), "content")
     if role == "system" or recorded.get("is_demo"):
-        # A demonstration is another run, shown to the model before this one begins.
+        # A demonstration is another run, shown to the model before this one starts.
         message = conversation.say("system", content)
     elif role == "assistant":
         message = conversation.say("assistant", content)
@@ -125,7 +125,7 @@ def _action(recorded: dict[str, Any]) -> str:
 
 
 def _ask(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> ToolCall | None:
-    """The calls of a message, in its own words or in the text of its action; the call, if it is one."""
+    """Adds a message's `tool_calls`, else its action; returns the call if there is exactly one."""
     written = listing(recorded.get("tool_calls"), "tool_calls")
     made: ToolCall | None = None
     for number, value in enumerate(written):
@@ -142,7 +142,7 @@ def _ask(conversation: Conversation, message: Message, recorded: dict[str, Any])
 
 
 def _answer(conversation: Conversation, recorded: dict[str, Any], content: str | None) -> Message:
-    """One message that answers the calls it names."""
+    """Adds one message as the result of every call it names."""
     ids = listing(recorded.get("tool_call_ids"), "tool_call_ids") or [recorded.get("tool_call_id")]
     named = [text(value, f"tool_call_ids[{number}]") for number, value in enumerate(ids)]
     for call_id in named[1:]:
@@ -151,9 +151,9 @@ def _answer(conversation: Conversation, recorded: dict[str, Any], content: str |
 
 
 def _add_steps(conversation: Conversation, steps: list[_Step], trajectory: list[Any]) -> None:
-    """What only the trajectory tells: the last result, how long actions took, a step after the history.
+    """Adds what only the trajectory holds: the last result, durations, a step after the history.
 
-    Nothing is taken from a trajectory whose actions are not those of the history.
+    Ignores a trajectory whose actions differ from those of the history.
     """
     done = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
     actions = [_action(step) for step in done]
@@ -180,13 +180,13 @@ def _finish_step(
 
 
 def _replay_config(document: dict[str, Any]) -> dict[str, Any]:
-    """The run's own settings, as an object or as JSON in text."""
+    """The run's settings, as an object or as JSON text."""
     value = document.get("replay_config")
     return mapping(decode(value.encode()) if isinstance(value, str) else value, "replay_config")
 
 
 def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
-    """Only names are taken: settings hold keys of providers."""
+    """Adds names only: settings hold API keys of providers."""
     settings = _replay_config(document)
     problem = mapping(settings.get("problem_statement"), "replay_config.problem_statement")
     trace.scenario_id = identifier(problem.get("id"), "replay_config.problem_statement.id")
@@ -200,7 +200,7 @@ def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
 
 
 def _add_end(trace: Trace, status: str | None) -> None:
-    """`submitted (exit_cost)` is what was there when the money ran out."""
+    """`submitted (exit_cost)` means that a limit ended the run and its state was submitted."""
     if not status:
         incomplete(trace, "the run has no exit status: it stopped before its end")
         return
@@ -213,7 +213,7 @@ def _add_end(trace: Trace, status: str | None) -> None:
 
 
 def _add_figures(trace: Trace, stats: dict[str, Any]) -> None:
-    """A replay counts nothing: its zeros are unknown."""
+    """Zeros mean unknown: a replay is not metered."""
     path = "info.model_stats"
     sent = count(stats.get("tokens_sent"), f"{path}.tokens_sent")
     received = count(stats.get("tokens_received"), f"{path}.tokens_received")

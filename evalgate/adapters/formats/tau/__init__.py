@@ -22,7 +22,7 @@ def _claims_tau2(value: Any) -> bool:
 
 
 def is_tau2_settings(value: Any) -> bool:
-    """True for the `results.json` of a run whose simulations lie in files of their own."""
+    """True for the `results.json` of a run whose simulations are in separate files."""
     if not isinstance(value, dict) or value.get("simulations"):
         return False
     info = value.get("info")

@@ -1,4 +1,4 @@
-"""tau2-bench runs written as a folder: `results.json` with the settings, and a file a simulation."""
+"""Reads tau2-bench runs stored as a folder: settings in `results.json`, one file per simulation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folder(path: str) -> str:
 
 
 def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
-    """The simulations, each with the settings of the run; raises TraceError for settings alone."""
+    """The simulations, each with the run's settings; raises TraceError if there are only settings."""
     settings: tuple[Any, Any, Any] = (None, None, None)
     simulations = []
     for document in documents:
@@ -50,7 +50,7 @@ def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
 
 
 def _settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """As in the other form; an agent that speaks names its model in another place."""
+    """Like `tau2_reader.read_settings`; a voice agent's model is in `audio_native_config`."""
     model, agent, domain = tau2_reader.settings_of(info)
     audio = info.get("audio_native_config")
     if isinstance(audio, dict) and isinstance(audio.get("model"), str):
@@ -60,7 +60,7 @@ def _settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def build(record: tau2_reader.Simulation) -> Trace:
-    """One simulation. One of which no word was kept is refused: nobody can tell what the agent did."""
+    """Builds one simulation; refuses one without text or tool calls: its content was not kept."""
     require_shallow(record.data)
     run = mapping(record.data, "")
     if not listing(run.get("messages"), "messages"):

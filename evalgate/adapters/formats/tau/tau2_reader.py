@@ -1,4 +1,4 @@
-"""tau2-bench result files: one document with the settings of a run and its simulations."""
+"""Reads tau2-bench result files: one document with the settings of a run and its simulations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SPEAKERS: dict[str, Role] = {"system": "system", "user": "user", "assistant": "a
 
 
 class Simulation(NamedTuple):
-    """One simulation with what its file says of all of them."""
+    """One simulation with the settings that its file has for all of them."""
 
     data: Any
     model: Any
@@ -49,7 +49,7 @@ class Simulation(NamedTuple):
 
 
 def split(document: Any) -> Sequence[Simulation]:
-    """The simulations, each with the agent's settings. `llm_args` is left alone: it may hold an API key."""
+    """The simulations, each with the agent's settings. `llm_args` is not read: it may hold an API key."""
     model, agent, domain = settings_of(document["info"])
     simulations = document["simulations"]
     durations = [run.get("duration") if isinstance(run, dict) else None for run in simulations]
@@ -68,7 +68,7 @@ def settings_of(info: dict[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def build(record: Simulation) -> Trace:
-    """One simulation: the agent's own calls, tokens and cost; the simulated user's are not counted."""
+    """Builds one simulation with the agent's tokens and cost; the simulated user's are not counted."""
     require_shallow(record.data)
     run = mapping(record.data, "")
     conversation, llm_calls = _converse(run, text(record.model, "info.agent_info.llm"))
@@ -96,7 +96,7 @@ def build(record: Simulation) -> Trace:
 
 
 def identify(record: Simulation) -> Identity:
-    """Task and trial."""
+    """Task id and trial."""
     run = record.data
     return identity(run.get("task_id"), run.get("trial")) if isinstance(run, dict) else (None, None)
 
@@ -185,7 +185,7 @@ def _add_figures(trace: Trace, run: dict[str, Any], *, has_equal_durations: bool
 
 
 def _answers(trace: Trace) -> int:
-    """How often the model answered: a greeting before the user's first words is no answer of it."""
+    """The number of model answers; a greeting before the user's first message is not one."""
     roles = [message["role"] for message in trace.messages]
     begun = roles.index("user") if "user" in roles else 0
     return max(roles[begun:].count("assistant"), len(trace.llm_calls))

@@ -1,4 +1,4 @@
-"""Conversations that tau2 keeps as ticks of a clock, in which both sides may speak at once, as messages."""
+"""Turns tau2's clock ticks, in which both sides may speak at once, into messages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 from evalgate.adapters.formats.core.fields import listing, mapping, text
 
 SIDES = {"user": "user", "assistant": "agent"}
-"""The role of a message, and what its fields of a tick begin with."""
+"""The role of a message, and the prefix of its fields in a tick."""
 
 
 def messages_of(ticks: list[Any]) -> list[dict[str, Any]]:
-    """The messages that the ticks add up to, in the order they began; raises FieldError.
+    """Merges ticks into messages, in the order in which they begin; raises FieldError.
 
-    A message ends where its speaker falls silent and the other speaks, or where a tool is called.
+    A message ends when only the other side speaks, or when a tool is called.
     """
     speech = _Speech()
     for number, value in enumerate(ticks):
@@ -31,7 +31,7 @@ def messages_of(ticks: list[Any]) -> list[dict[str, Any]]:
 
 
 def _words(tick: dict[str, Any], side: str, path: str) -> str | None:
-    """What a side says in a tick; sound is not text."""
+    """The text of a side in a tick; audio chunks have none."""
     at = f"{path}.{side}_chunk"
     chunk = mapping(tick.get(f"{side}_chunk"), at)
     if not chunk.get("is_audio"):
@@ -60,14 +60,14 @@ def _add_calls(speech: _Speech, tick: dict[str, Any], role: str, path: str) -> N
 
 
 class _Speech:
-    """What is being said, by each side."""
+    """Merges ticks into messages; keeps one open message per side."""
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
         self._open: dict[str, list[str]] = {}
 
     def add(self, role: str, said: str, when: str | None, *, alone: bool) -> None:
-        """More words; if they are the only ones of their tick, the other side has ended."""
+        """Adds text; if only this side speaks in the tick, the other side's message ends."""
         if alone:
             self._end([other for other in self._open if other != role])
         if role not in self._open:
@@ -76,7 +76,7 @@ class _Speech:
         self._open[role].append(said)
 
     def end(self) -> None:
-        """Nobody speaks any more."""
+        """Ends all open messages."""
         self._end(list(self._open))
 
     def _end(self, roles: list[str]) -> None:

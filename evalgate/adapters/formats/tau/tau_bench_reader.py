@@ -1,4 +1,4 @@
-"""tau-bench result files: a list of runs, each with its task, trial, reward and conversation."""
+"""Reads tau-bench result files: a list of runs, each with task, trial, reward and conversation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ERROR_PREFIX = "Error"
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The runs of a document."""
+    """Returns the runs of a document."""
     return document if isinstance(document, list) else [document]
 
 
 def build(record: Any) -> Trace:
-    """One run. The files tell neither model, cost nor latency of the agent."""
+    """Builds one run. The files hold neither model, cost nor latency of the agent."""
     require_shallow(record)
     run = mapping(record, "")
     info = mapping(run.get("info"), "info")
@@ -49,12 +49,12 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """Task and trial."""
+    """Task id and trial."""
     return identity(record.get("task_id"), record.get("trial")) if isinstance(record, dict) else (None, None)
 
 
 def _mark_errors(conversation: Conversation) -> None:
-    """The environment tells of an error in words only."""
+    """Marks failed calls; the environment reports errors only as text."""
     for call in conversation.calls:
         if (call["result_text"] or "").startswith(ERROR_PREFIX):
             failed(call)

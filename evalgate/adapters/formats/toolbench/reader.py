@@ -1,4 +1,4 @@
-"""ToolBench answers: a search tree, of which the chain that led to the answer is the run."""
+"""Reads ToolBench answers: a search tree; the chain that led to the answer is the run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CUT_ERROR = re.compile(r'\{\s*"error":\s*"([^"]+)')
 
 
 def build(record: Any) -> Trace:
-    """The chain of the answer; what the search tried beside it is left out."""
+    """Builds the chain that led to the answer; other branches of the search are left out."""
     document = mapping(record, "")
     answer = mapping(document.get(AT), AT)
     require_shallow(answer, 1)
@@ -66,7 +66,7 @@ def _tools(answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _mark_errors(conversation: Conversation) -> None:
-    """Results are JSON in text with an `error`, empty where all went well; long ones are cut."""
+    """Marks failed calls: results are JSON text with an `error`, empty on success; long ones are cut."""
     for call in conversation.calls:
         error = _error_in(call["result_text"] or "")
         if error:

@@ -12,7 +12,7 @@ VERCEL_STEP = frozenset({"toolCalls", "toolResults", "finishReason"})
 
 
 def is_vercel(value: Any) -> bool:
-    """True for steps of a run, messages of a user interface, or model messages with tool blocks."""
+    """True for steps of a run, UI messages, or model messages with tool blocks."""
     if isinstance(value, dict) and isinstance(value.get("steps"), list) and "history" not in value:
         steps = first_messages(value, ("steps",))
         return bool(steps) and not VERCEL_STEP.isdisjoint(steps[0]) and "session_id" not in value

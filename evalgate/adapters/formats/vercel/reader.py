@@ -1,4 +1,4 @@
-"""Vercel AI SDK: the steps of a result, messages of a user interface, or model messages."""
+"""Reads the Vercel AI SDK: the steps of a result, UI messages, or model messages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ OUTPUT_KEYS = ("outputTokens", "completionTokens")
 
 
 def split(document: Any) -> Sequence[Any]:
-    """The conversations of a document."""
+    """Returns the conversations of a document."""
     return conversations(document, is_vercel)
 
 
 def build(record: Any) -> Trace:
-    """One conversation; of a result, its steps after the prompt and messages beside them."""
+    """Builds one trace; for a result, its steps follow the prompt and the messages next to them."""
     require_shallow(record)
     beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
     story = MeteredConversation()
@@ -45,7 +45,7 @@ def build(record: Any) -> Trace:
     for number, value in enumerate(listing(beside.get("messages"), "messages")):
         _at(f"messages[{number}]", _say, story, value)
     if beside.get("steps") is not None and not story.llm_calls:
-        story.silent = 0  # what was said before the steps is not of this run
+        story.silent = 0  # messages before the steps are not part of this run
     for number, value in enumerate(listing(beside.get("steps"), "steps")):
         _at(f"steps[{number}]", _step, story, value)
     trace = story.trace(beside, "vercel-ai-sdk")
@@ -75,7 +75,7 @@ def _say(story: MeteredConversation, message: dict[str, Any]) -> None:
 
 
 def _step(story: MeteredConversation, step: dict[str, Any]) -> None:
-    """One step: its content, or text, calls and results in lists of their own."""
+    """Adds one step: its content, or its text with separate lists of calls and results."""
     response = mapping(step.get("response"), "response")
     model = text(response.get("modelId"), "response.modelId")
     when = time(response.get("timestamp"), "response.timestamp")
@@ -118,7 +118,7 @@ def _usage(told: dict[str, Any]) -> Usage:
 
 
 def _first(told: dict[str, Any], keys: tuple[str, str]) -> int | None:
-    """Version 6 breaks a count down in an object; NaN of old versions is null in JSON."""
+    """The first count present. Version 6 writes an object with a `total`; old versions' NaN is null."""
     for key in keys:
         value = told.get(key)
         if isinstance(value, dict):

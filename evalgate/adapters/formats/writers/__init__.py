@@ -1,4 +1,4 @@
-"""Traces written down again, one document a trace: what `evalgate convert` makes."""
+"""Writes traces as native or OTLP documents, one a trace, for `evalgate convert`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def writer_for(target: str, *, full: bool = False) -> Writer:
-    """What writes one trace as `native` or `otlp`; `full`: all that the gate knows, calls joined."""
+    """The function that writes a trace as `native` or `otlp`; `full`: all fields, calls joined."""
     if target == "otlp":
         from evalgate.adapters.formats.writers.otlp import to_otlp
 
@@ -33,7 +33,7 @@ def writer_for(target: str, *, full: bool = False) -> Writer:
 def converted(
     records: Iterable[TraceRecord], writer: Writer, *, redact: bool
 ) -> Iterator[bytes | DamagedTrace]:
-    """One line of JSON a trace; records that can't be read come through as they are."""
+    """Yields one line of JSON a trace; damaged records are yielded unchanged."""
     import orjson
 
     for record in records:
@@ -51,7 +51,7 @@ def converted(
 
 
 def without_secrets(trace: Trace) -> Trace:
-    """The trace with what reads like a secret taken out of it; raises TraceError if nothing sound is left."""
+    """The trace with secrets redacted; raises TraceError if the result is no valid trace."""
     import orjson
 
     from evalgate.adapters.formats.native import reader

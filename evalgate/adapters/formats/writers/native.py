@@ -1,4 +1,4 @@
-"""`evalgate.trace/1` as a person writes it, where that says it all; else in full."""
+"""Writes a trace as `evalgate.trace/1`: in the short form if that loses nothing, else in full."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_MESSAGES = ("timestamp", "agent", "model", "reasoning", "finish_reason", "par
 
 
 def to_native(trace: Trace) -> dict[str, Any]:
-    """The short form if it is read back as the same trace, else the full one."""
+    """The short form if reading it back gives the same trace, else the full one."""
     short = _short(trace)
     try:
         again = reader.build(orjson.loads(orjson.dumps(short)))
@@ -55,7 +55,7 @@ def _short(trace: Trace) -> dict[str, Any]:
 
 
 def _by_id(calls: list[ToolCall]) -> dict[str | None, ToolCall]:
-    """Calls by their id; where ids repeat the full form is needed anyway."""
+    """Calls by id; if ids repeat, the full form is needed anyway."""
     return {call["id"]: call for call in calls if call["id"] is not None}
 
 
@@ -74,7 +74,7 @@ def _message(message: Message, calls: Mapping[str | None, ToolCall]) -> dict[str
 
 
 def _asked(call: ToolCall | None, asked: dict[str, Any]) -> dict[str, Any]:
-    """Arguments that were recorded as text stay text, with what is wrong with them."""
+    """A tool call of a message; arguments recorded as text stay text, even invalid ones."""
     if call is not None and call["arguments_raw"] is not None:
         asked["arguments"] = call["arguments_raw"]
     return asked
@@ -114,7 +114,7 @@ def _add_figures(document: dict[str, Any], trace: Trace) -> None:
 
 
 def _known(value: Any) -> Any:
-    """A record, or the records of a list, without what they do not know."""
+    """A record, or the records of a list, without fields that are None."""
     if isinstance(value, list):
         return [_known(item) for item in value]
     if isinstance(value, dict):

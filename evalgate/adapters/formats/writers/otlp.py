@@ -1,9 +1,9 @@
-"""A trace as OTLP/JSON, in the words of OpenTelemetry's GenAI conventions.
+"""Writes a trace as OTLP/JSON with the attributes of OpenTelemetry's GenAI conventions.
 
-One span for the agent, one for each answer of its model, one for each tool call, at their recorded times or
-else one after the other (from 1970 on, where no time is known at all). What those words can't say
-(scores, scenario, statuses of calls, costs) stands as the whole native trace in one attribute of the agent's
-span, from which it is read back; tools that don't know it see ordinary spans.
+One span for the agent, one for each response of its model, one for each tool call, at their recorded times or
+else one after the other (from 1970 on if no time is known). The conventions have no attributes for scores,
+scenario, call statuses and costs, so one attribute of the agent's span holds the whole native trace. EvalGate
+reads the trace back from it; other tools see ordinary spans.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TOKENS = {
 
 
 def to_otlp(trace: Trace) -> dict[str, Any]:
-    """One request of an exporter, holding the spans of one trace."""
+    """One export request with the spans of one trace."""
     spans = _Spans(trace)
     resource = {"attributes": _attributes({"service.name": _agent_name(trace) or "agent"})}
     scope = {"name": "evalgate", "version": __version__}
@@ -47,7 +47,7 @@ def to_otlp(trace: Trace) -> dict[str, Any]:
 
 
 class _Spans:
-    """The spans of one trace, whose ids follow from where it was read."""
+    """Builds the spans of one trace; their ids are derived from its location and trace id."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -58,7 +58,7 @@ class _Spans:
         self._clock = 0
 
     def all(self) -> list[dict[str, Any]]:
-        """The agent's span first, then answers and tool calls in their order."""
+        """The agent's span first, then model responses and tool calls in order."""
         agent = self._agent()
         parent = agent["spanId"]
         spans = [agent]
@@ -99,7 +99,7 @@ class _Spans:
         return span
 
     def _chat(self, parent: str, message: Message, call: LlmCall | None, *, is_last: bool) -> dict[str, Any]:
-        """An answer of the model. Only the last one tells what was said before it: each would repeat it."""
+        """The span of a model response; only the last has the messages before it, to avoid repeating them."""
         trace = self._trace
         model = message["model"] or (call and call["model"]) or trace.model
         reason = message["finish_reason"] or (call and call["finish_reason"])
@@ -137,7 +137,7 @@ class _Spans:
         return span
 
     def _place(self, span: dict[str, Any], start: int | None, end: int | None) -> None:
-        """Its times. Where they are unknown the next nanosecond keeps the order and says nothing more."""
+        """Sets start and end; an unknown start becomes the next nanosecond, only to keep the order."""
         start = start or self._clock + 1
         span["startTimeUnixNano"] = str(start)
         span["endTimeUnixNano"] = str(end or start)
@@ -160,7 +160,7 @@ def _agent_name(trace: Trace) -> str | None:
 
 
 def _steps(messages: Iterable[Message]) -> dict[int, Message]:
-    """The assistant's messages by the number of the model's answer that each is."""
+    """The assistant's messages by step, the number of the model response."""
     return dict(enumerate((message for message in messages if message["role"] == "assistant"), 1))
 
 
@@ -169,7 +169,7 @@ def _messages(messages: Iterable[Message]) -> str:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    """A role with typed parts."""
+    """A message as a role with typed parts."""
     content = message["content"]
     if message["role"] == "tool":
         answer = {"type": "tool_call_response", "id": message["tool_call_id"], "response": content}
@@ -195,7 +195,7 @@ def _tokens(usage: Usage) -> dict[str, int | None]:
 
 
 def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Attributes in OTLP's own wrapping; what is unknown is left out."""
+    """Attributes in OTLP's encoding; unknown values are left out."""
     return [{"key": key, "value": _value(value)} for key, value in values.items() if value is not None]
 
 
@@ -212,7 +212,7 @@ def _json(value: Any) -> str:
 
 
 def _nanoseconds(moment: str | None) -> int | None:
-    """Since 1970; None for what is unknown or no time of this century's clocks."""
+    """Nanoseconds since 1970; None if unknown, invalid or not after 1970."""
     if moment is None:
         return None
     try:

@@ -1,1 +1,1 @@
-"""How the tables came to be, step by step. A step that was released is never changed."""
+"""Schema migrations, applied in order. A released migration is never changed."""

@@ -1,4 +1,4 @@
-"""Runs steps on the connection, and in the transaction, of whoever opened the store."""
+"""Runs migrations on the connection, and in the transaction, of the code that opened the store."""
 
 from __future__ import annotations
 

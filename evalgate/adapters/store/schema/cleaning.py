@@ -1,4 +1,4 @@
-"""Values as both databases take them: no NUL, no half of a surrogate pair, no number that does not fit."""
+"""Cleans values for both databases: no NUL, no unpaired surrogate, no number out of range."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HALF_PAIRS = dict.fromkeys(range(55296, 57344), "�")
 
 
 def clean_text(text: str) -> str:
-    """The text without NUL; a half of a surrogate pair becomes the replacement character."""
+    """The text without NUL; unpaired surrogates become the replacement character."""
     if "\0" in text:
         text = text.replace("\0", "")
     try:
@@ -27,12 +27,12 @@ def clean_text(text: str) -> str:
 
 
 def clean_integer(number: int) -> int:
-    """The number, or the nearest of 64 bits."""
+    """The number, or the nearest that fits into 64 bits."""
     return max(LEAST_INTEGER, min(MOST_INTEGER, int(number)))
 
 
 def clean_amount(number: float) -> float | None:
-    """The number; None for what is none."""
+    """The number as a float; None if it is not finite."""
     try:
         amount = float(number)
     except OverflowError:
@@ -41,12 +41,12 @@ def clean_amount(number: float) -> float | None:
 
 
 def clean_time(moment: datetime) -> datetime:
-    """The moment in UTC; one without a zone is taken for UTC."""
+    """The time in UTC; a time without a zone counts as UTC."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def dump_json(value: Any) -> str:
-    """The value as JSON. Most values are clean, and are looked through only where one is not."""
+    """The value as JSON. Most values need no cleaning, so it is done only if encoding shows the need."""
     try:
         dumped = orjson.dumps(value)
     except TypeError:
@@ -58,7 +58,7 @@ def dump_json(value: Any) -> str:
 
 
 def load_json(text: str | bytes) -> Any:
-    """What `dump_json` has written."""
+    """Decodes what `dump_json` encoded; raises MalformedError."""
     try:
         return orjson.loads(text)
     except (TypeError, ValueError):

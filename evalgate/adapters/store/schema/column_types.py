@@ -1,4 +1,4 @@
-"""Types of columns: each cleans what it binds and refuses to give back what is not of its kind."""
+"""Column types: each cleans the values it writes and rejects malformed values it reads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
 LONGEST_KEY = 512
-"""Bytes of a name that is looked up by: an index of PostgreSQL takes no entry of more than 2,704."""
+"""Bytes of a name used as key: a PostgreSQL index takes entries of at most 2,704."""
 
 
-# PostgreSQL orders text by the language of its server; by code points it is the same order everywhere.
+# PostgreSQL sorts text by the server's language; by code points the order is the same everywhere.
 _ORDERED = Text().with_variant(Text(collation="C"), "postgresql")
 
 
@@ -35,7 +35,7 @@ class CleanText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """The text as a database takes it."""
+        """The cleaned text."""
         return None if value is None else clean_text(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -44,7 +44,7 @@ class CleanText(TypeDecorator[str]):
 
 
 class Word(CleanText):
-    """One of some words, as a rule of its table says too."""
+    """One of several words, as a constraint of its table also requires."""
 
     cache_ok = True
 
@@ -53,7 +53,7 @@ class Word(CleanText):
         self.words: Collection[str] = words
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
-        """One of the words: the tables of a file may have lost their rules."""
+        """Checks the word: the tables of a file may lack their constraints."""
         word = super().process_result_value(value, dialect)
         if word is not None and word not in self.words:
             raise stored_values.MalformedError
@@ -61,13 +61,13 @@ class Word(CleanText):
 
 
 class Key(TypeDecorator[str]):
-    """A text that rows are found by."""
+    """A text used as a key."""
 
     impl = _ORDERED
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """The text, which is not made shorter: it would be another's."""
+        """The cleaned text; never truncated, as that would be another key."""
         if value is None:
             return None
         clean = clean_text(value)
@@ -96,13 +96,13 @@ class Integer64(TypeDecorator[int]):
 
 
 class Amount(TypeDecorator[float]):
-    """A cost, a latency, a mean: what is no number is not known."""
+    """A cost, a latency or a mean; not finite means unknown."""
 
     impl = Double
     cache_ok = True
 
     def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """The number, None for what is none."""
+        """The number; None if it is not finite."""
         return None if value is None else clean_amount(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> float | None:  # noqa: ARG002
@@ -111,13 +111,13 @@ class Amount(TypeDecorator[float]):
 
 
 class Score(TypeDecorator[float]):
-    """A number in [0, 1], as a rule of its table says too."""
+    """A number in [0, 1], as a constraint of its table also requires."""
 
     impl = Double
     cache_ok = True
 
     def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """The number; SQLite would take what is none for an unknown one, and no rule would see it."""
+        """Checks for NaN and infinity: SQLite stores NaN as NULL, which passes the constraint."""
         if value is not None and not math.isfinite(value):
             raise SettingError("a score that is no number can't be stored")
         return value
@@ -128,24 +128,24 @@ class Score(TypeDecorator[float]):
 
 
 class Moment(TypeDecorator["datetime"]):
-    """A moment in UTC."""
+    """A time in UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """SQLite keeps moments as text, which may be any."""
+        """SQLite stores times as text, so any text may be read."""
         return _TIME if dialect.name == "sqlite" else dialect.type_descriptor(self.impl_instance)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """The moment in UTC; SQLite keeps no zone."""
+        """The time in UTC; without a zone for SQLite."""
         if value is None:
             return None
         moment = clean_time(value)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """The moment with its zone."""
+        """The time with its zone."""
         return None if value is None else clean_time(value)
 
 
@@ -156,15 +156,15 @@ class Day(TypeDecorator[Any]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """SQLite keeps days as text, which may be any."""
+        """SQLite stores days as text, so any text may be read."""
         return _DAY if dialect.name == "sqlite" else dialect.type_descriptor(self.impl_instance)
 
 
 class Packed(LargeBinary):
-    """Bytes; SQLAlchemy would make as many of them as a number says that stands in their place."""
+    """Bytes. If the file holds a number N instead, SQLAlchemy would allocate N bytes."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], bytes | None]:  # noqa: ARG002
-        """Bytes or nothing."""
+        """Requires bytes or None."""
 
         def bytes_of(value: Any) -> bytes | None:
             if value is None or isinstance(value, bytes):
@@ -185,7 +185,7 @@ class _DayText(sqlite.DATE):
 
 
 def _held(inner: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-    """The processor, which says what we say of a text that is none of its kind."""
+    """Wraps a result processor: invalid text raises MalformedError."""
 
     def told(value: Any) -> Any:
         try:

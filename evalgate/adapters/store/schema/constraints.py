@@ -1,4 +1,4 @@
-"""What the tables have in common."""
+"""Metadata and constraints that the tables share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ METADATA = MetaData()
 
 
 def one_of(column: str, words: Iterable[str], name: str) -> CheckConstraint:
-    """The rule that a column holds one of some words, or nothing."""
+    """The constraint that a column holds one of the words, or NULL."""
     listed = ", ".join(f"'{word}'" for word in words)
     return CheckConstraint(f"{column} IN ({listed})", name=name)
 
 
 def scores(prefix: str, names: Sequence[str]) -> list[CheckConstraint]:
-    """The rules that columns hold scores, or nothing."""
+    """The constraints that columns hold scores from 0 to 1, or NULL."""
     return [
         CheckConstraint(f"{name} >= 0 AND {name} <= 1", name=f"{prefix}_{name}_is_0_to_1") for name in names
     ]

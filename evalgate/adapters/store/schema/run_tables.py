@@ -1,4 +1,4 @@
-"""The tables of runs: one row a run, a suite of a run, a scenario of a run."""
+"""The tables of runs: one row per run, per suite of a run, per scenario of a run."""
 
 from __future__ import annotations
 

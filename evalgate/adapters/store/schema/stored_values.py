@@ -1,4 +1,4 @@
-"""What comes out of a store, held to its type: a SQLite file keeps whatever somebody has put into it."""
+"""Checks the types of stored values: a SQLite file may hold any value in any column."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ T = TypeVar("T")
 
 
 class MalformedError(Exception):
-    """A value that no EvalGate has written."""
+    """A stored value that EvalGate can't have written."""
 
 
 def text(value: object) -> str | None:
-    """A text or nothing."""
+    """A text or None."""
     return _of(value, str)
 
 
 def whole(value: object) -> int | None:
-    """A whole number or nothing."""
+    """A whole number or None."""
     return _of(value, int)
 
 
 def amount(value: object) -> float | None:
-    """A finite number or nothing."""
+    """A finite number or None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     number = _of(value, float)
@@ -37,7 +37,7 @@ def amount(value: object) -> float | None:
 
 
 def score(value: object) -> float | None:
-    """A number in [0, 1] or nothing."""
+    """A number in [0, 1] or None."""
     number = amount(value)
     if number is not None and not 0 <= number <= 1:
         raise MalformedError
@@ -58,7 +58,7 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """An object of JSON."""
+    """A JSON object."""
     found = _of(value, dict)
     if found is None:
         raise MalformedError

@@ -1,6 +1,6 @@
-"""The tables as they are today. How they came to be is told by the migrations, which a test holds to this.
+"""The current tables. The migrations create them step by step; a test checks that both agree.
 
-All names begin with `evalgate_`: a database of PostgreSQL may serve others too.
+All names begin with `evalgate_`: other programs may use the same PostgreSQL database.
 """
 
 from __future__ import annotations

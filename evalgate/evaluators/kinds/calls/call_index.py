@@ -1,4 +1,4 @@
-"""Calls of one tool by the value of one of their arguments."""
+"""Index of the calls of one tool by the value of one argument."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall
 
 _BETWEEN = "\n"
-"""Stands between texts that are searched as one."""
+"""Separates texts that are joined to be searched together."""
 
 
 class CallIndex:
-    """Positions of calls; `searched` is the length of all texts, through which a look for a part goes."""
+    """Positions of calls by value; `length` is the length of all texts, which a search scans."""
 
     __slots__ = ("_by_key", "_ends", "_joined", "_numbers", "_places", "_texts", "_uncaptured", "searched")
 
@@ -50,7 +50,7 @@ class CallIndex:
             self._numbers.append((value, at))
 
     def find(self, lookup: Lookup) -> list[int]:
-        """Positions, in any order; calls whose arguments were not captured are among them."""
+        """Returns positions, in any order; includes calls whose arguments were not captured."""
         return [*self._found(lookup), *self._uncaptured]
 
     def _found(self, lookup: Lookup) -> list[int]:
@@ -63,7 +63,7 @@ class CallIndex:
         return [at for _, at in self._numbers[low:high]]
 
     def _holding(self, part: str) -> Iterable[int]:
-        """The texts with this part, all of them where most have it: then going through them is no help."""
+        """Yields the numbers of texts with this part; all if it is frequent, as filtering gains little."""
         if 4 * self._joined.count(part) > len(self._ends):
             yield from range(len(self._ends))
             return

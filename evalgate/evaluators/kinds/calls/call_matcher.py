@@ -1,4 +1,4 @@
-"""The calls of one trace, looked up by tool and argument, and judged once against each kind of step."""
+"""Matches the calls of one trace to steps: looked up by tool and argument, judged once per kind of step."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall
 
 _LOOKED_UP = 4
-"""Arguments of a step that are tried for the shortest list of calls."""
+"""Arguments of a step that are looked up to find the shortest list of calls."""
 _SHORT = 4
-"""Calls in a list that no further look-up needs to shorten."""
+"""Calls in a list that is short enough: no further argument is looked up."""
 _CHARACTERS = 1_000
-"""Characters that are searched for a piece of text in the time of one look."""
+"""Characters that can be searched in the time of one lookup."""
 
 
 class _Fitting(NamedTuple):
-    """What of one kind of step is about one tool, and the comparisons it takes; none where a name is all."""
+    """The alternatives of a kind of step for one tool, and their cost: 0 comparisons for a bare name."""
 
     alternatives: Sequence[CompiledStep]
     cost: int
 
 
 class CallMatcher:
-    """Calls by position from 0. `level` is the worst judgement that still counts as a match.
+    """Calls by position from 0. `worst_match` is the worst judgement that still counts as a match.
 
-    Calls that are not compared because `effort` has run out match nothing.
+    Once `budget` has run out, calls that were not compared match nothing.
     """
 
     __slots__ = (
@@ -67,11 +67,11 @@ class CallMatcher:
             self._names.setdefault(call["name"], []).append(at)
 
     def name(self, at: int) -> str:
-        """The tool of a call."""
+        """Returns the tool of a call."""
         return self._calls[at]["name"]
 
     def candidates(self, kind: int) -> Sequence[int]:
-        """Where calls of the kind's tools stand, less those whose arguments rule them out at a look."""
+        """Returns positions of calls of the kind's tools that a lookup of arguments does not rule out."""
         if kind not in self._places:
             wanted = self._kinds[kind]
             found = [places for each in wanted for places in self._lists(each)]
@@ -79,7 +79,7 @@ class CallMatcher:
         return self._places[kind]
 
     def accepts(self, kind: int, at: int) -> bool:
-        """True where one of the kind's alternatives judges the call at least as well as `level`."""
+        """Returns whether an alternative of the kind judges the call `worst_match` or better."""
         call = self._calls[at]
         fitting, cost = self._alternatives(kind, call["name"])
         if not cost:
@@ -93,7 +93,7 @@ class CallMatcher:
         return verdict <= self.level
 
     def _alternatives(self, kind: int, name: str) -> _Fitting:
-        """What of a kind is about this tool: a bare name alone, for it rules out nothing."""
+        """Finds a kind's alternatives for a tool; a bare name alone, if any, as it accepts every call."""
         by_name = self._fitting.setdefault(kind, {})
         if name not in by_name:
             found = [wanted for wanted in self._kinds[kind] if wanted.fits_name(name)]
@@ -102,11 +102,11 @@ class CallMatcher:
         return by_name[name]
 
     def has_judged(self, verdict: int) -> bool:
-        """True where a call was judged so."""
+        """Returns whether any call was judged so."""
         return any(verdict in judged.values() for judged in self._judged.values())
 
     def first_judged(self, verdict: int) -> tuple[int, int]:
-        """The first call that was judged so, and the kind of step."""
+        """Returns the first call that was judged so, and the kind of step."""
         return min(
             (at, kind)
             for kind, judged in self._judged.items()
@@ -115,7 +115,7 @@ class CallMatcher:
         )
 
     def difference(self, kind: int, at: int) -> str | None:
-        """What is wrong with a call of one of the kind's tools; None where it is another tool."""
+        """Returns what is wrong with a call of one of the kind's tools; None for another tool."""
         fitting = self._alternatives(kind, self.name(at)).alternatives
         return fitting[0].difference(self._calls[at]) if fitting else None
 
@@ -126,7 +126,7 @@ class CallMatcher:
         return [self._looked_up(name, wanted.lookups) for name in names]
 
     def _looked_up(self, name: str, lookups: Sequence[Lookup]) -> Sequence[int]:
-        """The shortest list that a lookup gives, and the calls whose arguments were not captured."""
+        """Returns the shortest list that a lookup gives; calls without captured arguments are included."""
         everything = found = self._names[name]
         for lookup in lookups[:_LOOKED_UP]:
             if len(found) <= _SHORT:

@@ -1,4 +1,4 @@
-"""The calls that a check looks at: those of one tool, and of one action where the suite names one."""
+"""Selects the calls that a check judges: those of one tool, and of one action if the suite names one."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class CallFilter(NamedTuple):
-    """Which calls are meant: all of `tool`, or those whose argument `argument` is `action`."""
+    """Selects all calls of `tool`, or those whose argument `argument` is `action`."""
 
     tool: str
     action: str | None = None
     argument: str = "action"
 
     def __str__(self) -> str:
-        """The choice in words."""
+        """Returns the filter in words."""
         tool = shorten(self.tool, 60)
         return tool if self.action is None else f"{tool} with {self.argument} {show(self.action, 40)}"
 
     def of(self, trace: Trace) -> SelectedCalls:
-        """The agent's calls that are meant, numbered from 1 among all calls of the agent."""
+        """Selects calls of the agent, numbered from 1 among all its calls."""
         found = SelectedCalls([], [])
         for number, call in enumerate(trace.agent_calls, 1):
             if call["name"] != self.tool:
@@ -42,21 +42,21 @@ class CallFilter(NamedTuple):
 
 
 class SelectedCalls(NamedTuple):
-    """Calls that are meant, and calls that may be: their arguments were not captured."""
+    """Calls that match, and calls that may match: their arguments were not captured."""
 
     sure: list[Numbered]
     unsure: list[Numbered]
 
 
 def captured(call: ToolCall) -> bool:
-    """Whether the recorder kept the call's arguments, be they broken."""
+    """Returns whether the arguments of the call were recorded, valid or not."""
     return not (
         call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None
     )
 
 
 def times(count: int) -> str:
-    """How often, in words.
+    """Formats how often, in words.
 
     >>> times(1), times(3)
     ('once', '3 times')

@@ -1,4 +1,4 @@
-"""Whether the expected tool was called, often enough, and whether another was left alone."""
+"""`expected_tool`, `no_tool`, `no_run_code`: a tool was called often enough, or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 def _counted(calls: int, expected: int) -> dict[str, int]:
-    """Evidence that tells the wrong tool from too few calls of the right one."""
+    """Builds evidence that distinguishes a wrong tool from too few calls of the right one."""
     return {"calls": calls, "expected_calls": expected}
 
 
@@ -54,7 +54,7 @@ def _none(choice: CallFilter) -> Check:
 class ExpectedTool(Evaluator):
     """The tool `expected_tool` (or `tool`) is called at least `min_calls` times.
 
-    `expected_tool: null` is the negative scenario: no call of `tool`, or of any tool where that is not given.
+    `expected_tool: null` is the negative scenario: no call of `tool`, or of any tool if `tool` is not given.
     With `action`, only calls whose argument `action_argument` has this value count.
     """
 
@@ -81,7 +81,7 @@ class ExpectedTool(Evaluator):
         return self.expected_tool is None and "expected_tool" in self.model_fields_set
 
     def compile(self) -> Check:
-        """Checks that the fields agree; raises FieldProblemError."""
+        """Validates that the fields agree; raises FieldProblemError."""
         if self._is_negative():
             return self._negative()
         tool = self.expected_tool or self.tool
@@ -110,7 +110,7 @@ class ExpectedTool(Evaluator):
 
 
 class NoTool(Evaluator):
-    """`tool` is not called; with `action`, not in this way."""
+    """`tool` is not called; with `action`, not with this action."""
 
     type: Literal["no_tool"]
     tool: ToolName
@@ -122,12 +122,12 @@ class NoTool(Evaluator):
         return f"no call of {CallFilter(self.tool, self.action, self.action_argument)}"
 
     def compile(self) -> Check:
-        """A look at the calls."""
+        """Returns a check of the calls."""
         return _none(CallFilter(self.tool, self.action, self.action_argument))
 
 
 class NoRunCode(Evaluator):
-    """`no_tool` under its other name: `tool` is `run_code` unless the suite says otherwise."""
+    """Another name of `no_tool`, whose `tool` is `run_code` by default."""
 
     type: Literal["no_run_code"]
     tool: ToolName = "run_code"
@@ -137,5 +137,5 @@ class NoRunCode(Evaluator):
         return f"no call of {self.tool}"
 
     def compile(self) -> Check:
-        """A look at the calls."""
+        """Returns a check of the calls."""
         return _none(CallFilter(self.tool))

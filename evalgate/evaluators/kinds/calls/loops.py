@@ -1,4 +1,4 @@
-"""`no_loops`: the agent does not do the same thing again and again."""
+"""`no_loops`: the agent does not repeat the same calls over and over."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_REPEATS = 1_000
 
 
 class NoLoops(Evaluator):
-    """No call with the same arguments and no cycle of calls stands more than `max_repeats` times in a row."""
+    """No call with the same arguments and no cycle of calls occurs more than `max_repeats` times in a row."""
 
     type: Literal["no_loops"]
     max_repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 3
@@ -30,7 +30,7 @@ class NoLoops(Evaluator):
         return f"no loop of more than {self.max_repeats} repeats"
 
     def compile(self) -> Check:
-        """A search for repeated blocks; calls whose arguments are unknown may be any."""
+        """Returns a search for repeated blocks; calls without captured arguments may equal any call."""
         most = self.max_repeats
 
         def check(trace: Trace) -> Finding:
@@ -46,7 +46,7 @@ class NoLoops(Evaluator):
 
 
 def _key(index: int, call: ToolCall) -> Hashable:
-    """Equal for calls of the same tool with the same arguments; unlike any other where they are unknown."""
+    """Returns a key shared by calls with equal tool and arguments; unique if arguments are unknown."""
     if not captured(call):
         return index
     if call["arguments"] is None:

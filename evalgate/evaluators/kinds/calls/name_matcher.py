@@ -1,4 +1,4 @@
-"""The calls of one trace where a step is a tool's name and nothing more, as most are."""
+"""Matches the calls of one trace to steps that are tool names only, as most are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NameMatcher:
-    """What `called.Called` tells of such calls; `tools` has the name of each kind."""
+    """Does what `CallMatcher` does, for such steps; `tools` has the name of each kind."""
 
     __slots__ = ("_names", "_places", "_tools", "count", "effort")
 
@@ -23,17 +23,17 @@ class NameMatcher:
             self._places.setdefault(name, []).append(at)
 
     def name(self, at: int) -> str:
-        """The tool of a call."""
+        """Returns the tool of a call."""
         return self._names[at]
 
     def candidates(self, kind: int) -> Sequence[int]:
-        """Where calls of the kind's tool stand."""
+        """Returns the positions of calls of the kind's tool."""
         return self._places.get(self._tools[kind], ())
 
     def accepts(self, kind: int, at: int) -> bool:
-        """True where it is the kind's tool."""
+        """Returns whether it is the kind's tool."""
         return self._names[at] == self._tools[kind]
 
     def difference(self, kind: int, at: int) -> str | None:
-        """Nothing can be wrong with a call of the kind's tool; None where it is another."""
+        """Returns an empty text for the kind's tool, whose calls are never wrong; None for another."""
         return "" if self.accepts(kind, at) else None

@@ -1,4 +1,4 @@
-"""What a failed `tool_sequence` says: where calls and steps part first, and what stands for what."""
+"""The reason of a failed `tool_sequence`: where calls and steps first differ, and their alignment."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _ROWS, _NAME = 2 * SHOWN, 1_000
 
 
 class NamedCalls(Calls, Protocol):
-    """The calls of one trace, with what can be said of them."""
+    """The calls of one trace, with their names and differences."""
 
     def name(self, at: int) -> str:
-        """The tool of a call."""
+        """Returns the tool of a call."""
 
     def difference(self, kind: int, at: int) -> str | None:
-        """What is wrong with a call of one of the kind's tools; None where it is another tool."""
+        """Returns what is wrong with a call of one of the kind's tools; None for another tool."""
 
 
 def reason(
     found: Alignment, steps: CompiledSequence, calls: NamedCalls, *, closed: bool, ordered: bool
 ) -> str:
-    """The first divergence, what is missing, where `closed` what is too much, then the alignment."""
+    """Describes the first divergence, missing steps, extra calls if `closed`, then the alignment."""
     parts = []
     if found.missing:
         parts.append(_divergence(found, steps, calls, ordered=ordered))
@@ -45,7 +45,7 @@ def reason(
 
 
 def _divergence(found: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool) -> str:
-    """The first step without a call, and the call that comes nearest to it."""
+    """Describes the first step without a call, and the call nearest to it."""
     slot = found.missing[0]
     expected = f"step {slot + 1}: expected {steps.text(slot)}"
     place = _place(found, slot)
@@ -58,7 +58,7 @@ def _divergence(found: Alignment, steps: CompiledSequence, calls: NamedCalls, *,
 
 
 def _place(found: Alignment, slot: int) -> int:
-    """The position after the last call that stands for a step before `slot`."""
+    """Returns the position after the last call that is matched to a step before `slot`."""
     place = 0
     for step, at in found.rows:
         if step == slot:
@@ -71,7 +71,7 @@ def _place(found: Alignment, slot: int) -> int:
 def _nearest(
     found: Alignment, steps: CompiledSequence, calls: NamedCalls, slot: int, place: int
 ) -> tuple[int, str] | None:
-    """A call of the step's tool that nothing else took, and what is wrong with it."""
+    """Finds a call of the step's tool that no step is matched to, and what is wrong with it."""
     kind = steps.plan.slots[slot].kind
     for at in sorted(found.extra, key=lambda at: (at < place, at)):
         if told := calls.difference(kind, at):
@@ -91,7 +91,7 @@ def _alignment(found: Alignment, steps: CompiledSequence, calls: NamedCalls) -> 
 
 
 def evidence(found: Alignment, steps: CompiledSequence, calls: NamedCalls) -> dict[str, Any]:
-    """The alignment as rows [expected or null, called or null]."""
+    """Returns the alignment as rows [expected or null, called or null]."""
     rows = [
         [None if slot is None else steps.text(slot), None if at is None else shorten(calls.name(at), _NAME)]
         for slot, at in found.rows[:_ROWS]

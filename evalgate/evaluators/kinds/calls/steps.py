@@ -1,4 +1,4 @@
-"""The steps of a `tool_sequence` as a suite writes them, and what each demands of one call."""
+"""The steps of a `tool_sequence`: as written in a suite, and compiled to judge calls."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall
 
 MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
-"""One step and one call, from best to worst. UNKNOWN: the trace lacks what was asked for. BROKEN: the check
-itself failed on the call, as a pattern does that passes its time limit."""
+"""Judgements of a call by a step, from best to worst. UNKNOWN: the trace lacks what is needed. BROKEN: the
+check failed on the call, for example because a pattern exceeded its time limit."""
 
 MAX_STEPS = 10_000
 _VALUES = 8
-"""Values of arguments that are compared at the cost of one comparison."""
+"""Values of arguments that cost as much as one comparison."""
 
 ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class Step(Closed):
-    """One expected call: a tool (`*` stands for any characters), its arguments, how it ended."""
+    """One expected call: a tool (`*` matches any characters), its arguments, its status."""
 
     tool: ToolGlob
     args: dict[str, Any] | None = None
@@ -44,7 +44,7 @@ class Step(Closed):
 
 
 def _form(value: Any) -> str:
-    """Which form a step is written in; what is none is told as a bad name."""
+    """Returns the tag of the model for an entry; an invalid entry is reported as a bad name."""
     if isinstance(value, list):
         return "Group"
     return "Name" if not isinstance(value, dict) else "Choice" if "one_of" in value else "Step"
@@ -64,7 +64,7 @@ _Alternative = Annotated[_Name | _Step, Discriminator(_form_in_choice)]
 
 
 class Choice(Closed):
-    """One expected call that may be any of several."""
+    """One expected call with several alternatives."""
 
     one_of: Annotated[list[_Alternative], Field(min_length=1, max_length=1_000)]
     optional: bool = False
@@ -80,8 +80,8 @@ Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
 class CompiledStep:
     """A tool, its arguments and its status, ready to judge calls.
 
-    `lookups` are arguments by which calls can be looked up before they are judged; `cost` is what it takes to
-    judge one, in comparisons.
+    `lookups` are arguments by which calls can be looked up before they are judged; `cost` is the number of
+    comparisons that judging one call takes.
     """
 
     tool: str
@@ -93,20 +93,20 @@ class CompiledStep:
 
     @property
     def is_bare(self) -> bool:
-        """True where the tool is all that counts."""
+        """True if only the tool is demanded."""
         return self.matcher is None and self.status == "any"
 
     @property
     def is_name(self) -> bool:
-        """True where one name is all that counts."""
+        """True if only a tool name without `*` is demanded."""
         return self.is_bare and "*" not in self.tool
 
     def fits_name(self, name: str) -> bool:
-        """True where this is the tool."""
+        """Returns whether the step expects this tool."""
         return name == self.tool or ("*" in self.tool and matches_id(self.tool, name))
 
     def judge(self, call: ToolCall) -> int:
-        """How a call of this tool compares: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
+        """Judges a call of this tool: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
         verdict = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
         return verdict if self.status == "any" else max(verdict, self._judge_status(call))
 
@@ -124,7 +124,7 @@ class CompiledStep:
         return UNKNOWN if call["status"] == "missing" else DIFFERS
 
     def difference(self, call: ToolCall) -> str:
-        """Why a call of this tool does not match, by path; empty where it does."""
+        """Returns why a call of this tool does not match, by path; empty if it does."""
         if (told := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
             return told
         if call["status"] == "missing":
@@ -146,9 +146,9 @@ class CompiledStep:
 
 @dataclass(frozen=True, slots=True)
 class CompiledSequence:
-    """A whole sequence, ready to judge: `kinds` are the different demands, each with its alternatives.
+    """A whole sequence, ready to judge: `kinds` are the distinct steps, each with its alternatives.
 
-    `texts` tell each kind in a few words.
+    `texts` describe each kind in a few words.
     """
 
     plan: StepPlan
@@ -156,12 +156,12 @@ class CompiledSequence:
     texts: Sequence[str]
 
     def text(self, slot: int) -> str:
-        """A step in a few words."""
+        """Returns a step in a few words."""
         return self.texts[self.plan.slots[slot].kind]
 
     @property
     def names(self) -> list[str] | None:
-        """The tools in order, where nothing but their names and their order counts."""
+        """The tools in order if only their names and their order are demanded, else None."""
         slots = [self.plan.slots[slot] for segment in self.plan.segments for slot in segment]
         kinds = [self.kinds[slot.kind] for slot in slots]
         is_plain = len(self.plan.segments) == len(slots) and not any(slot.optional for slot in slots)
@@ -171,12 +171,12 @@ class CompiledSequence:
 
     @property
     def is_demanding(self) -> bool:
-        """True where more than names count, so that a trace may lack what is needed to tell."""
+        """True if more than names is demanded, so that a trace may lack what is needed to judge."""
         return any(not wanted.is_bare for kind in self.kinds for wanted in kind)
 
 
 def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:
-    """The entries of a sequence; raises FieldProblemError with the path of a demand that can't be meant."""
+    """Compiles the entries of a sequence; raises FieldProblemError with the path of an invalid step."""
     kinds: list[list[CompiledStep]] = []
     known: dict[str, int] = {}
     slots: list[Slot] = []
@@ -230,7 +230,7 @@ def _wanted(step: str | Step, path: Path) -> CompiledStep:
 
 
 def entry_text(entry: Any) -> str:
-    """An entry of a sequence in a few words."""
+    """Describes an entry of a sequence in a few words."""
     if isinstance(entry, list):
         return f"[{', '.join(map(entry_text, entry))}]"
     if isinstance(entry, Choice):

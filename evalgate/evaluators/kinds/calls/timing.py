@@ -1,4 +1,4 @@
-"""When the calls of a scheduling tool ask to be run: at all, one after the other, again and again."""
+"""Checks of the times that calls of a scheduling tool ask for: any time, staggered, recurring."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class Timing(Evaluator):
-    """What the timing checks share: which calls they look at and what their arguments are called.
+    """Settings that the timing checks share: which calls they judge, and the names of arguments.
 
-    No such call: failed. Whatever depends on arguments that were not captured: not_evaluable.
+    Without such a call: failed. If the result depends on arguments that were not captured: not_evaluable.
     """
 
     tool: ToolName
@@ -41,7 +41,7 @@ class Timing(Evaluator):
         return CallFilter(self.tool, self.action, self.action_argument)
 
     def compile(self) -> Check:
-        """A look at the arguments of the calls."""
+        """Returns a check of the arguments of the calls."""
         choice = self._choice()
 
         def check(trace: Trace) -> Finding:
@@ -55,7 +55,7 @@ class Timing(Evaluator):
 
     @abstractmethod
     def judge(self, calls: list[Numbered], unknown: int) -> Finding:
-        """The verdict on the calls whose arguments are known, beside `unknown` others."""
+        """Judges the calls whose arguments are known; `unknown` is the number of the others."""
 
 
 def _argument(call: Numbered, name: str) -> Any:
@@ -73,12 +73,12 @@ def _not_captured(unknown: int) -> Finding:
 
 
 class HasTiming(Timing):
-    """Each call has a number of seconds as its delay, or says when."""
+    """Each call has a number of seconds as its delay, or a time as its `when` argument."""
 
     type: Literal["has_timing"]
 
     def judge(self, calls: list[Numbered], unknown: int) -> Finding:
-        """One call without any time is enough to fail."""
+        """Fails if one call has no time."""
         delay, when = self.delay_argument, self.when_argument
         for call in calls:
             if not is_amount(_argument(call, delay)) and not is_moment(_argument(call, when)):
@@ -89,14 +89,14 @@ class HasTiming(Timing):
 class StaggeredTiming(Timing):
     """The calls are spread over time.
 
-    If any has a delay, all must, each longer than the one before; else, where all say when as whole numbers,
-    these grow; else at least two say different times.
+    If any call has a delay, all must have one, each longer than the one before. Else, if all `when` arguments
+    are whole numbers, these must grow. Else at least two `when` arguments must differ.
     """
 
     type: Literal["staggered_timing"]
 
     def judge(self, calls: list[Numbered], unknown: int) -> Finding:
-        """Which of the three rules applies depends on all calls, so that none may be unknown."""
+        """Picks one of the three rules; that depends on all calls, so none may be unknown."""
         if unknown:
             return _not_captured(unknown)
         delays = [_argument(call, self.delay_argument) for call in calls]
@@ -126,7 +126,7 @@ class IsRecurring(Timing):
     type: Literal["is_recurring"]
 
     def judge(self, calls: list[Numbered], unknown: int) -> Finding:
-        """One call that recurs is enough to pass."""
+        """Passes if one call recurs."""
         recurring, when = self.recurring_argument, self.when_argument
         for call in calls:
             if _argument(call, recurring) is True or looks_like_cron(_argument(call, when)):

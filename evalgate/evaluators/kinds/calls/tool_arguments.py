@@ -1,4 +1,4 @@
-"""`tool_arguments`: the arguments of a tool's calls against a JSON Schema."""
+"""`tool_arguments`: validates the arguments of a tool's calls against a JSON Schema."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
-"""Where recorders write a tool's schema."""
+"""Keys under which recorders write a tool's schema."""
 
 
 class ToolArguments(Evaluator):
-    """Every call of `tool` has arguments that fit `schema`, or the tool's own schema where none is given.
+    """Every call of `tool` has arguments that fit `schema`, by default the tool's schema in the trace.
 
     Without such a call, without captured arguments or without any schema: not_evaluable.
     """
@@ -83,7 +83,7 @@ def _judge(calls: list[Numbered], schema: Schema, tool: str) -> Finding:
 
 
 class _OwnSchemas:
-    """Schemas of tools as traces carry them; the last one is kept, for traces of one agent carry the same."""
+    """Compiles the schemas recorded in traces; caches the last one, as traces of one agent share it."""
 
     __slots__ = ("_compiled", "_source")
 
@@ -92,7 +92,7 @@ class _OwnSchemas:
         self._compiled: Schema | None = None
 
     def of(self, trace: Trace, tool: str) -> Schema | None:
-        """The compiled schema of a tool, None where the trace has none. Raises SchemaError."""
+        """Returns the compiled schema of a tool, None if the trace has none. Raises SchemaError."""
         source = own_schema(trace, tool)
         if source is None:
             return None
@@ -103,7 +103,7 @@ class _OwnSchemas:
 
 
 def own_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
-    """What the trace itself says about a tool's arguments; None where it says nothing."""
+    """Returns the schema of a tool's arguments as recorded in the trace, None if there is none."""
     for recorded in trace.tool_definitions:
         inner = recorded.get("function")
         definition = inner if isinstance(inner, dict) else recorded

@@ -1,4 +1,4 @@
-"""Which tools were called."""
+"""`tool_called`, and texts about called tools."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 ToolName = Annotated[str, Field(min_length=1, max_length=512)]
 SHOWN = 12
-"""Calls that a reason or evidence lists before it counts the rest."""
+"""Calls that a reason or evidence lists; the rest is counted."""
 
 
 class ToolCalled(Evaluator):
-    """The agent called `tool` at least once. The name is data: nothing in it is special."""
+    """The agent called `tool` at least once. The name is literal: no character in it is special."""
 
     type: Literal["tool_called"]
     tool: ToolName
@@ -29,7 +29,7 @@ class ToolCalled(Evaluator):
         return f"tool {self.tool} called"
 
     def compile(self) -> Check:
-        """A look at the names."""
+        """Returns a check of the names."""
         tool = self.tool
         passed = Finding("passed", f"{tool} was called")
 
@@ -42,12 +42,12 @@ class ToolCalled(Evaluator):
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a row, the long tail counted."""
+    """Formats names as a list; counts those beyond the first twelve."""
     head = ", ".join(shorten(name, 60) for name in names[:SHOWN])
     return head if len(names) <= SHOWN else f"{head} and {len(names) - SHOWN} more"
 
 
 def called_instead(trace: Trace) -> str:
-    """What was called in place of a tool, for the end of a reason."""
+    """Describes which tools were called instead, for the end of a reason."""
     names = list(dict.fromkeys(trace.called))
     return f", but these were: {listed(names)}" if names else ": no tool calls were made"

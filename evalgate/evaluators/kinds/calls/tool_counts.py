@@ -1,4 +1,4 @@
-"""How many calls an agent makes, of which tools, and how many of them fail."""
+"""Checks of how many calls an agent makes, of which tools, and how many of them fail."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Some = Annotated[list[ToolName], Field(min_length=1)]
 
 
 class ToolCalls(Evaluator):
-    """Counts of calls: those of `tool`, or of all tools without it; every rule that is given must hold.
+    """Counts calls of `tool`, or of all tools if it is not given; every given rule must hold.
 
-    `forbidden_tools` and `allowed_tools` are names in which `*` stands for any characters.
+    `forbidden_tools` and `allowed_tools` are names in which `*` matches any characters.
     """
 
     type: Literal["tool_calls"]
@@ -41,7 +41,7 @@ class ToolCalls(Evaluator):
         return f"{whose}: {', '.join(bounds)}" if bounds else f"{whose} within their rules"
 
     def compile(self) -> Check:
-        """Checks that the rules say something and can hold together; raises FieldProblemError."""
+        """Validates that there is a rule and that the rules agree; raises FieldProblemError."""
         self._refuse_nonsense()
         least, most = (self.min, self.max) if self.exactly is None else (self.exactly, self.exactly)
         rules: list[Check] = []
@@ -74,7 +74,7 @@ class ToolCalls(Evaluator):
 
 
 class ForbiddenTools(Evaluator):
-    """None of `tools` is called; `*` in a name stands for any characters."""
+    """None of `tools` is called; `*` in a name matches any characters."""
 
     type: Literal["forbidden_tools"]
     tools: Some
@@ -84,12 +84,12 @@ class ForbiddenTools(Evaluator):
         return f"forbidden tools: {listed(self.tools)}"
 
     def compile(self) -> Check:
-        """A look at the names."""
+        """Returns a check of the names."""
         return forbidden(self.tools)
 
 
 class AllowedTools(Evaluator):
-    """No other tools than `tools` are called; `*` stands for any characters, an empty list allows none."""
+    """Only `tools` are called; `*` in a name matches any characters, an empty list allows no tool."""
 
     type: Literal["allowed_tools"]
     tools: list[ToolName]
@@ -99,12 +99,12 @@ class AllowedTools(Evaluator):
         return f"allowed tools: {listed(self.tools)}" if self.tools else "no tool call"
 
     def compile(self) -> Check:
-        """A look at the names."""
+        """Returns a check of the names."""
         return allowed(self.tools)
 
 
 class MaxToolCalls(Evaluator):
-    """The agent calls tools at most `max` times in all."""
+    """The agent makes at most `max` tool calls in total."""
 
     type: Literal["max_tool_calls"]
     max: Count
@@ -114,7 +114,7 @@ class MaxToolCalls(Evaluator):
         return f"tool calls <= {self.max}"
 
     def compile(self) -> Check:
-        """A count."""
+        """Returns a check of the number of calls."""
         return count(None, 0, self.max)
 
 
@@ -129,5 +129,5 @@ class MaxToolErrors(Evaluator):
         return f"tool errors <= {self.max}"
 
     def compile(self) -> Check:
-        """A count; calls without a recorded result may have failed."""
+        """Returns a check of the number of errors; calls without a recorded result may have failed."""
         return error_count(self.max)

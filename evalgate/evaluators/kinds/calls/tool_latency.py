@@ -1,4 +1,4 @@
-"""How long the calls of one tool may take."""
+"""`tool_latency_limit`: how long the calls of one tool may take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Amount = Annotated[float, Field(ge=0)]
 
 
 class ToolLatencyLimit(Evaluator):
-    """Each call of `tool` took at most `max_seconds` s. No such call, or unknown time: not_evaluable."""
+    """Each call of `tool` took at most `max_seconds` s. Without a call or a known time: not_evaluable."""
 
     type: Literal["tool_latency_limit"]
     tool: ToolName
@@ -29,7 +29,7 @@ class ToolLatencyLimit(Evaluator):
         return f"latency of {self.tool} <= {self.max_seconds:g} s"
 
     def compile(self) -> Check:
-        """A comparison of the slowest call."""
+        """Returns a check of the slowest call."""
         choice, limit = CallFilter(self.tool), self.max_seconds
 
         def check(trace: Trace) -> Finding:

@@ -1,6 +1,6 @@
-"""Rules about the calls of a trace, which the checks of tool use are put together from.
+"""Rules about the calls of a trace, from which the checks of tool use are built.
 
-Most ask for no more than the names, which a trace tells before any call of it is made.
+Most need only the names of tools, which a trace has without building its call objects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def together(findings: Sequence[Finding]) -> Finding:
-    """All rules as one: what is broken decides, then what is unknown."""
+    """Combines the findings of several rules: failed decides, then not_evaluable."""
     for outcome in ("failed", "not_evaluable"):
         told = [found.reason for found in findings if found.outcome == outcome]
         if told:
@@ -29,7 +29,7 @@ def together(findings: Sequence[Finding]) -> Finding:
 
 
 def count(tool: str | None, least: int, most: int | None) -> Check:
-    """Calls of `tool` (of all tools where None) from `least` to `most` (without end where None)."""
+    """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (None: of all tools)."""
     whose = "tools were called" if tool is None else f"{shorten(tool, 60)} was called"
     wanted = _bounds(least, most)
 
@@ -51,7 +51,7 @@ def _bounds(least: int, most: int | None) -> str:
 
 
 def forbidden(globs: Sequence[str]) -> Check:
-    """No name that one of the globs takes in."""
+    """Builds a rule: no name matches one of the globs."""
     fine = Finding("passed", "no forbidden tool was called")
 
     def judge(trace: Trace) -> Finding:
@@ -70,7 +70,7 @@ def forbidden(globs: Sequence[str]) -> Check:
 
 
 def allowed(globs: Sequence[str]) -> Check:
-    """No name that none of the globs takes in."""
+    """Builds a rule: every name matches one of the globs."""
     among = f"allowed: {listed(globs)}" if globs else "none is allowed"
     fine = Finding("passed", "only allowed tools were called")
 
@@ -85,7 +85,7 @@ def allowed(globs: Sequence[str]) -> Check:
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:
-    """The number of each tool's first call, counted from 1."""
+    """Finds the number of each tool's first call, counted from 1."""
     places: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         places.setdefault(name, number)
@@ -97,7 +97,7 @@ def _glob_of(name: str, globs: Sequence[str]) -> str | None:
 
 
 def error_count(most: int) -> Check:
-    """At most `most` calls that failed; a call without a recorded result may be one."""
+    """Builds a rule: at most `most` calls failed; a call without a recorded result may have failed."""
 
     def judge(trace: Trace) -> Finding:
         calls = trace.agent_calls

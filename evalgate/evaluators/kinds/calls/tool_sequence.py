@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 MAX_COMPARISONS = 150_000
-"""Comparisons of a step and a call, about a second of work. Only what can't be looked up is compared."""
+"""Comparisons of a step with a call, about a second of work. Calls found by lookup need none."""
 COMPARED = 50_000
-"""Comparisons made for the alignment alone, once it is known that steps and calls don't fit."""
+"""Comparisons for the alignment in the reason, made only if steps and calls don't fit."""
 
 MOST_REMEMBERED, LONGEST_REMEMBERED, MOST_WAYS = 50, 5_000, 1_000
-"""Calls of a trace, and characters of their names, whose judgement is remembered; and how many judgements."""
+"""Bounds of the cache: calls of a trace, characters of their names, and number of cached findings."""
 
 
 def _lower(word: Any) -> Any:
@@ -53,11 +53,11 @@ def _lower(word: Any) -> Any:
 
 
 class ToolSequence(Evaluator):
-    """The calls an agent makes.
+    """The agent makes the calls of `sequence`.
 
-    exact: the same calls, order and number. in_order: the expected ones as a subsequence. any_order: each as
-    often as named. Other calls are allowed in the latter two unless `extra_calls` is `forbid`. A list within
-    the list is a group in any order.
+    exact: the same calls in the same order and number. in_order: the expected calls as a subsequence.
+    any_order: each as often as listed. Other calls are allowed in the latter two unless `extra_calls` is
+    `forbid`. A list within the list is a group in any order.
     """
 
     type: Literal["tool_sequence"]
@@ -74,7 +74,7 @@ class ToolSequence(Evaluator):
         )
 
     def compile(self) -> Check:
-        """Checks that something is demanded; raises FieldProblemError."""
+        """Validates that the sequence demands something; raises FieldProblemError."""
         steps = compile_steps(self.sequence)
         self._must_demand(steps)
         passed = Finding("passed", self.label())
@@ -85,7 +85,7 @@ class ToolSequence(Evaluator):
             if self._fits(steps, calls):
                 return passed
             for level in levels:
-                # Where nothing was judged so, a second look would find what the first one found.
+                # If no call was judged so, a second attempt would have the same result.
                 if calls.has_judged(level) and self._fits_at(level, steps, calls):
                     return _undecided(calls)
             if calls.effort.ran_out:
@@ -96,9 +96,9 @@ class ToolSequence(Evaluator):
         return check if steps.names is None else self._by_names(steps.names, steps, passed)
 
     def _by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
-        """The same check of a sequence that is names only, as most are: names are all it judges by.
+        """Compiles the check of a sequence that consists of names only, as most do.
 
-        Most traces fit, which needs no look-up of any call, and the others fail in few ways.
+        Most traces fit, which needs no lookup of calls; the others fail in few ways, which are cached.
         """
         names_fit, known = self._names_fit(), dict[tuple[str, ...], Finding]()
         tools = [kind[0].tool for kind in steps.kinds]
@@ -131,7 +131,7 @@ class ToolSequence(Evaluator):
         return self.mode == "exact" or self.extra_calls == "forbid"
 
     def _names_fit(self) -> Callable[[list[str], list[str]], bool]:
-        """What `_fits` asks, of names alone."""
+        """Returns the comparison that `_fits` makes, for names alone."""
         if self.mode == "any_order":
             return _same_bag if self._is_closed else _within_bag
         return _same if self._is_closed else _in_order
@@ -182,7 +182,7 @@ _TOO_MUCH = Finding(
 
 
 def _undecided(calls: CallMatcher) -> Finding:
-    """It would fit if all that could not be judged were right; the first such call is told."""
+    """Builds the finding for a sequence that may fit, as calls could not be judged; names the first one."""
     at, kind = calls.first_judged(calls.level)
     outcome: Outcome = "not_evaluable" if calls.level == UNKNOWN else "error"
     return Finding(outcome, f"call {at + 1} {shorten(calls.name(at), 60)}: {calls.difference(kind, at)}")

@@ -1,4 +1,4 @@
-"""`trajectory_score`: how near the calls come to a reference, as a grade."""
+"""`trajectory_score`: how close the calls come to a reference, as a score."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_REFERENCE = 10_000
 
 
 class TrajectoryScore(Evaluator):
-    """The names of the agent's calls against those of `reference`; the figure is the score.
+    """Compares the names of the agent's calls with `reference`; the value of `metric` is the score.
 
     With m = the sum over names of min(times called, times in the reference): precision = m / calls (0 without
     calls), recall = m / references, f1 = 2m / (calls + references); lcs = longest common subsequence over the
@@ -37,7 +37,7 @@ class TrajectoryScore(Evaluator):
         return f"{self.metric} of {listed(self.reference)} >= {self.min_score:g}"
 
     def compile(self) -> Check:
-        """A figure from two lists of names."""
+        """Returns a check that computes the metric from both lists of names."""
         metric, measure = self.metric, METRICS[self.metric]
         reference, least = self.reference, self.min_score
 

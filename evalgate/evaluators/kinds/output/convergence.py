@@ -1,4 +1,4 @@
-"""`convergence`: a figure that is at its target, or nearer to it than before."""
+"""`convergence`: a number that is at its target, or closer to it than its previous value."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PREVIOUS = {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}]
 
 
 class Convergence(Evaluator):
-    """The figure is within `tolerance` of `target` (target), is the first or moved on (progress); else stall.
+    """The number is within `tolerance` of `target` (target), is the first or improved (progress); else stall.
 
-    `previous` is what it was before: a number, an expression in `${}`, or, by default, the same figure in the
+    `previous` is its previous value: a number, an expression in `${}`, or, by default, the value in the
     baseline.
     """
 
@@ -37,7 +37,7 @@ class Convergence(Evaluator):
         return f"{subject(self.source)} converges to {told(self.target)}"
 
     def compile(self) -> Check:
-        """Raises FieldProblemError for a source or a `previous` that can't be meant."""
+        """Returns the check; raises FieldProblemError if the source or `previous` is invalid."""
         about, upwards = subject(self.source), self.direction == "maximize"
         previous_in = previous_of(self.previous, self.name or self.label(), self.type)
         goal = f"target {told(self.target)}" + (f" ± {told(self.tolerance)}" if self.tolerance else "")

@@ -1,4 +1,4 @@
-"""`exit_code`: how a command ended."""
+"""`exit_code`: the exit code of a command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 class ExitCode(Evaluator):
-    """0 is success, 1 failure, anything else an error. Of a tool's call the exit code is read by default."""
+    """0 is success, 1 is failure, any other code an error. With `tool`, `field` defaults to `exit_code`."""
 
     type: Literal["exit_code"]
     source: SourceField | None = None
@@ -28,7 +28,7 @@ class ExitCode(Evaluator):
         return f"{subject(self.source, 'exit_code')} is 0"
 
     def compile(self) -> Check:
-        """A look at the number; raises FieldProblemError for a source that can't be meant."""
+        """Returns a check of the number; raises FieldProblemError if the source is invalid."""
         return judging(subject(self.source, "exit_code"), reader(self.source, "exit_code"), _judge)
 
 

@@ -1,4 +1,4 @@
-"""`output_contains`: a text or a pattern within an output."""
+"""`output_contains`: searches an output for a text or a pattern."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class OutputContains(Evaluator):
-    """The output contains the text `value`, or matches the regular expression `pattern` somewhere.
+    """The output contains the text `value`, or the regular expression `pattern` matches somewhere in it.
 
-    A pattern that does not compile is looked for as plain text.
+    A pattern that does not compile is searched for as plain text.
     """
 
     type: Literal["output_contains"]
@@ -37,7 +37,7 @@ class OutputContains(Evaluator):
         return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
 
     def compile(self) -> Check:
-        """Checks that exactly one of the two is given; raises FieldProblemError."""
+        """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
         found_in, wanted, about = self._search(), self._wanted(), subject(self.source)
         passed = verdict("success", self.label())
 
@@ -53,7 +53,7 @@ class OutputContains(Evaluator):
         return judging(about, reader(self.source), judge)
 
     def warning(self) -> str | None:
-        """What `validate` says about a pattern that is taken as plain text."""
+        """Returns the warning of `validate` about a pattern that is searched for as text."""
         if self.pattern is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""`output_json`: a value within an output that is JSON, held against a target."""
+"""`output_json`: compares a value within a JSON output with a target."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class OutputJson(Evaluator):
-    """What stands at `path` (`.summary.failed`, `.items.0`) stands in relation `operator` to `target`.
+    """The value at `path` (`.summary.failed`, `.items.0`) compares to `target` as `operator` demands.
 
-    Only numbers have an order; other values are equal or not. No JSON, no such path and an order between
-    other values are errors.
+    Only numbers have an order; other values are equal or not. Invalid JSON, a missing path, and an order
+    between other values are errors.
     """
 
     type: Literal["output_json"]
@@ -32,19 +32,19 @@ class OutputJson(Evaluator):
     source: SourceField | None = None
 
     def label(self) -> str:
-        """The check as a person would write it."""
+        """Returns the check as a person would write it."""
         place = shorten(self.path if self.path[:1] == "." else f".{self.path}", 60)
         where = "" if self.source is None else f"{subject(self.source)} "
         return f"{where}{place} {sign(self.operator)} {show(self.target, 40)}"
 
     def warning(self) -> str | None:
-        """What `validate` says about an order that no value can have with the target."""
+        """Returns the warning of `validate` about an order that no value can have with the target."""
         if self.operator in ("eq", "ne") or _is_number(self.target):
             return None
         return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is no number"
 
     def compile(self) -> Check:
-        """Checks path and target; raises FieldProblemError."""
+        """Validates path and target; raises FieldProblemError."""
         if isinstance(self.target, float) and not isfinite(self.target):
             raise FieldProblemError("target", "`target` must be a finite number")
         try:

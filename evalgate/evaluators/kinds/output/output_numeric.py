@@ -1,4 +1,4 @@
-"""`output_numeric`: an output that is a number, held against a target."""
+"""`output_numeric`: compares a number that is the output with a target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OutputNumeric(Evaluator):
-    """The output is a finite number that stands in relation `operator` to `target`; no number is an error."""
+    """The output is a finite number that compares to `target` as `operator` demands; else an error."""
 
     type: Literal["output_numeric"]
     operator: Relation
@@ -24,11 +24,11 @@ class OutputNumeric(Evaluator):
     source: SourceField | None = None
 
     def label(self) -> str:
-        """The check as a person would write it."""
+        """Returns the check as a person would write it."""
         return f"{subject(self.source)} {sign(self.operator)} {told(self.target)}"
 
     def compile(self) -> Check:
-        """A comparison; raises FieldProblemError for a source that can't be meant."""
+        """Returns the comparison; raises FieldProblemError if the source is invalid."""
         compare, target = COMPARE[self.operator], self.target
         about, expected = subject(self.source), f"expected {sign(self.operator)} {told(self.target)}"
 

@@ -1,4 +1,4 @@
-"""Which output a check reads: the final answer, a tool's result or exit code, or what a path finds."""
+"""Reads the output that a check judges: the final answer, a tool's result or exit code, or a path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoOutputError(LookupError):
 
 
 class Source(Closed):
-    """Either `tool`, with `index` of its call (-1 is the last) and `field` of it, or a JMESPath `path`."""
+    """Either `tool`, with the `index` of its call (-1: the last) and its `field`, or a JMESPath `path`."""
 
     tool: Annotated[str, Field(min_length=1)] | None = None
     index: int = -1
@@ -37,11 +37,11 @@ def _spelled(given: Any) -> Any:
 
 
 SourceField = Annotated[Source, BeforeValidator(_spelled, json_schema_input_type=Source | str)]
-"""A source as a suite writes it; bare text is a path."""
+"""A source as written in a suite; plain text is a path."""
 
 
 def subject(source: Source | None, part: Part = "result") -> str:
-    """The source in words."""
+    """Describes the source in words."""
     if source is None:
         return "answer"
     if source.tool is None:
@@ -51,9 +51,9 @@ def subject(source: Source | None, part: Part = "result") -> str:
 
 
 def reader(source: Source | None, part: Part = "result") -> Read:
-    """Reads the text of the source; `part` is the default of its `field`. Raises FieldProblemError.
+    """Builds a reader of the source's text; `part` is the default of `field`. Raises FieldProblemError.
 
-    The reader raises NoOutputError where the trace has none, and QueryFailedError.
+    The reader raises NoOutputError if the trace lacks the output, and QueryFailedError.
     """
     if source is None:
         return _answer

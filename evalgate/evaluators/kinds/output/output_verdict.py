@@ -1,4 +1,4 @@
-"""Checks that judge one output in a word; the word stays in the evidence and decides the outcome."""
+"""Checks that judge one output by a verdict word, which decides the outcome and is kept as evidence."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ OUTCOMES: dict[Verdict, Outcome] = {
 
 
 def verdict(word: Verdict, reason: str, **evidence: Any) -> Finding:
-    """A finding by its word."""
+    """Builds a finding from its verdict word."""
     return Finding(OUTCOMES[word], reason, {"verdict": word, **evidence})
 
 
 def judging(subject: str, read: Read, judge: Callable[[str, Trace], Finding]) -> Check:
-    """Reads the output and judges it: a lacking one is not_evaluable, one that can't be read an error."""
+    """Builds a check of the output: not_evaluable if it is missing, error if it can't be read."""
 
     def check(trace: Trace) -> Finding:
         try:

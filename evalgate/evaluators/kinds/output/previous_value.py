@@ -1,4 +1,4 @@
-"""Where `convergence` finds what its figure was before."""
+"""Reads the previous value for `convergence`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ HINT = "a number, ${baseline...} or ${trial...}"
 
 
 def previous_of(given: Any, name: str, kind_: str) -> Previous:
-    """The figure to compare with; None where there is none yet. Raises FieldProblemError.
+    """Builds a reader of the previous value, None if there is none yet. Raises FieldProblemError.
 
-    Without a setting it is the figure of the assertion `name` in the baseline, the mean over its trials. The
-    look-up raises OutputError for what is no number, and QueryFailedError.
+    By default it reads the value of the assertion `name` in the baseline, the mean over its trials. The
+    reader raises OutputError if the value is not a number, and QueryFailedError.
     """
     if given is None:
         return lambda trace: _in_baseline(trace.baseline, name, kind_)
@@ -65,7 +65,7 @@ def _in_baseline(scenario: Any, name: str, kind_: str) -> float | None:
 
 
 def _measured(rows: Any, kind_: str) -> Iterator[tuple[Any, Any]]:
-    """Names and figures of the assertions of a kind and of those within groups."""
+    """Yields names and values of the assertions of one type, also of those within groups."""
     for row in rows:
         evidence = row["evidence"] or {}
         if row["type"] == kind_:

@@ -1,4 +1,4 @@
-"""The six comparisons of one output with a target."""
+"""The six comparisons of an output with a target."""
 
 from __future__ import annotations
 

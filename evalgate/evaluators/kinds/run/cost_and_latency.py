@@ -1,4 +1,4 @@
-"""What a run may cost and how long it may take."""
+"""`cost_limit` and `latency_limit`: what a run may cost and how long it may take."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _NO_LATENCY = Finding("not_evaluable", "latency unknown")
 
 
 def holding(evaluator: Evaluator) -> Finding | None:
-    """The one finding of all traces within a limit: what each measured stands in its trial.
+    """Returns one finding shared by all traces within a limit: their trials have the measured values.
 
-    None where the check is negated, for the trace that fails is then told its figure.
+    None if the check is negated: a trace within the limit then fails, and its reason needs the value.
     """
     return None if evaluator.negate else Finding("passed", evaluator.label())
 
 
 def within_limit(evaluator: Evaluator, limit: float, words: str) -> Callable[[float], Finding]:
-    """From an amount to whether it is within the limit; `words` tell both."""
+    """Builds a judge of whether an amount is within the limit; `template` is filled with both."""
     holds = holding(evaluator)
 
     def judge(amount: float) -> Finding:
@@ -45,7 +45,7 @@ def within_limit(evaluator: Evaluator, limit: float, words: str) -> Callable[[fl
 class CostLimit(Evaluator):
     """The agent's own model calls cost at most `max_usd` US dollars. Unknown cost is not_evaluable.
 
-    Recorded cost counts; without it tokens times prices, where both are known.
+    Uses the recorded cost; without it, tokens times prices if both are known.
     """
 
     type: Literal["cost_limit"]
@@ -56,7 +56,7 @@ class CostLimit(Evaluator):
         return f"cost <= {self.max_usd:g} USD"
 
     def compile(self) -> Check:
-        """A comparison that NaN can't pass."""
+        """Returns a comparison that NaN does not pass."""
         within = within_limit(self, self.max_usd, "cost {} USD, limit {}")
 
         def check(trace: Trace) -> Finding:
@@ -80,7 +80,7 @@ class LatencyLimit(Evaluator):
         return f"latency <= {self.max_seconds:g} s"
 
     def compile(self) -> Check:
-        """A comparison that NaN can't pass."""
+        """Returns a comparison that NaN does not pass."""
         within = within_limit(self, self.max_seconds, "latency {} s, limit {}")
 
         def check(trace: Trace) -> Finding:

@@ -1,4 +1,4 @@
-"""Why a run may end."""
+"""`finish_reason`: why a run may end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Reason = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class FinishReason(Evaluator):
-    """The run ended for one of the reasons `in`; unknown is not_evaluable."""
+    """The run ended for one of the reasons in `in`; an unknown reason is not_evaluable."""
 
     type: Literal["finish_reason"]
     allowed: Annotated[list[Reason], Field(min_length=1, alias="in")]
@@ -26,7 +26,7 @@ class FinishReason(Evaluator):
         return f"finish reason in {show(self.allowed, 60)}"
 
     def compile(self) -> Check:
-        """A look-up."""
+        """Returns a lookup of the reason."""
         expected = show(self.allowed, 60)
         unknown = Finding("not_evaluable", "finish reason unknown")
 

@@ -1,4 +1,4 @@
-"""`jmespath`: an expression over the view of a trace, an operator, a value."""
+"""`jmespath`: compares what an expression finds in the view of a trace with a value."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def _spelling(operator: Any) -> Any:
 
 
 class QueryAssertion(Evaluator):
-    """What `expression` finds must stand in relation `operator` to `value`.
+    """What `expression` finds compares to `value` as `operator` demands.
 
-    Finding nothing is not_evaluable for every operator but `exists`.
+    If it finds nothing, every operator but `exists` is not_evaluable.
     """
 
     type: Literal["jmespath"]
@@ -33,13 +33,13 @@ class QueryAssertion(Evaluator):
     value: Any = None
 
     def label(self) -> str:
-        """The assertion as a person would write it."""
+        """Returns the assertion as a person would write it."""
         is_pattern = self.operator == "regex" and isinstance(self.value, str)
         value = f"/{shorten(self.value, 60)}/" if is_pattern else show(self.value, 40)
         return f"{shorten(self.expression, 60)} {sign(self.operator)} {value}"
 
     def compile(self) -> Check:
-        """Compiles the expression and checks the value; raises FieldProblemError."""
+        """Compiles the expression and validates the value; raises FieldProblemError."""
         query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
         look, subject, passed = looking(query), self.expression, Finding("passed", self.label())
         nothing = Finding("not_evaluable", f"{subject}: path found nothing")
@@ -59,7 +59,7 @@ class QueryAssertion(Evaluator):
 
 
 def compile_query(expression: str, field: str) -> Query:
-    """An expression of the suite; what does not compile is a mistake in `field`."""
+    """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails."""
     try:
         return Query(expression)
     except QueryError as error:

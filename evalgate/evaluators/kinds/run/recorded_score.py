@@ -1,4 +1,4 @@
-"""Scores that a benchmark, a judge or a person left in the trace; no model is called."""
+"""`recorded_score`: a score that a benchmark, a judge or a person recorded; no model is called."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class RecordedScore(Evaluator):
-    """The recorded score `name` is at least `min`; the assertion's own score is that figure within [0, 1].
+    """The recorded score `name` is at least `min`; clamped to [0, 1], it is also the assertion's score.
 
-    Of several values of one name the one of the whole trace counts, else the lowest.
+    Of several values of one name, the one of the whole trace counts, else the lowest.
     """
 
     type: Literal["recorded_score"]
@@ -28,7 +28,7 @@ class RecordedScore(Evaluator):
         return self.name
 
     def compile(self) -> Check:
-        """A look-up by name."""
+        """Returns a check of the score of this name."""
         name, least = self.name, self.min
 
         def check(trace: Trace) -> Finding:

@@ -1,4 +1,4 @@
-"""How many tokens a run may use, and how many turns."""
+"""`token_limit` and `turn_limit`: how many tokens a run may use, and how many turns."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _FIGURES: dict[Kind, Literal["total_tokens", "input_tokens", "output_tokens"]] =
 
 
 class TokenLimit(Evaluator):
-    """The agent's own model calls used at most so many tokens: in all, as input (with cache), as output.
+    """The agent's own model calls used at most so many tokens: in total, as input (with cache), as output.
 
-    A figure the trace does not tell is not_evaluable.
+    A number that the trace lacks is not_evaluable.
     """
 
     type: Literal["token_limit"]
@@ -49,7 +49,7 @@ class TokenLimit(Evaluator):
         return ", ".join(f"{kind} tokens <= {limit:,}" for kind, limit in self._limits().items())
 
     def compile(self) -> Check:
-        """Checks that there is a limit; raises FieldProblemError."""
+        """Validates that there is a limit; raises FieldProblemError."""
         limits = self._limits()
         if not limits:
             raise FieldProblemError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
@@ -67,7 +67,7 @@ class TokenLimit(Evaluator):
 def _all_within(usage: Usage, limits: Mapping[Kind, int]) -> bool:
     for kind, limit in limits.items():
         used = usage[_FIGURES[kind]]
-        if used is None or not used <= limit:  # so that what is no number does not pass
+        if used is None or not used <= limit:  # so that NaN does not pass
             return False
     return True
 
@@ -80,7 +80,7 @@ def _tokens(usage: Usage, kind: Kind, limit: int) -> Finding:
 
 
 class TurnLimit(Evaluator):
-    """The conversation has at most `max_turns` user exchanges. Without any message: not_evaluable."""
+    """The conversation has at most `max_turns` user exchanges. Without messages: not_evaluable."""
 
     type: Literal["turn_limit"]
     max_turns: Count
@@ -90,7 +90,7 @@ class TurnLimit(Evaluator):
         return f"turns <= {self.max_turns}"
 
     def compile(self) -> Check:
-        """A count."""
+        """Returns a check of the number of turns."""
         limit = self.max_turns
 
         def check(trace: Trace) -> Finding:

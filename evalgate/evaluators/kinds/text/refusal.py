@@ -1,4 +1,4 @@
-"""`is_refusal`: the text says that the agent will not do what it was asked."""
+"""`is_refusal`: the agent refuses in the text what it was asked."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class IsRefusal(TextEvaluator):
-    """One of `phrases` stands in the text, in any case, with any blanks and quotes.
+    """The text contains one of `phrases`; case, number of blanks and style of quotes do not matter.
 
-    Phrases given here take the place of the built-in ones.
+    Phrases given here replace the built-in ones.
     """
 
     type: Literal["is_refusal"]
@@ -30,11 +30,11 @@ class IsRefusal(TextEvaluator):
     ) = None
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return "is a refusal"
 
     def judging(self) -> Callable[[str], Finding]:
-        """A search for the phrases; raises FieldProblemError for one of blanks alone."""
+        """Builds a search for the phrases; raises FieldProblemError for a blank phrase."""
         phrases = self._phrases()
         subject = self.subject()
 

@@ -1,4 +1,4 @@
-"""`similarity`: how alike the text and a reference are, as a figure that is the assertion's score."""
+"""`similarity`: how similar the text and a reference are; the metric is the assertion's score."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Metric = Literal["jaccard", "levenshtein", "rouge_l", "bleu"]
 
 
 class Similarity(TextEvaluator):
-    """The text is like `reference` by at least `min_score` of 1, measured by `metric`."""
+    """The similarity of the text to `reference`, measured by `metric`, is at least `min_score` (0 to 1)."""
 
     type: Literal["similarity"]
     metric: Metric
@@ -29,11 +29,11 @@ class Similarity(TextEvaluator):
     min_score: Annotated[float, Field(ge=0, le=1)]
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"is like {show(self.reference, 40)} ({self.metric} >= {self.min_score:g})"
 
     def judging(self) -> Callable[[str], Finding]:
-        """The measure against its limit; raises FieldProblemError for a reference that can't be compared."""
+        """Builds a comparison of the metric with its limit; raises FieldProblemError for a bad reference."""
         self._check_reference()
         measure, reference, least = METRICS[self.metric], self.reference, self.min_score
         metric = self.metric

@@ -1,4 +1,4 @@
-"""Texts that a text is, begins with, ends with or contains."""
+"""Checks that a text equals, starts with, ends with or contains other texts."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def _unless(holds: Callable[[str], bool], wrong: str) -> Callable[[str], str | N
 
 
 def _listed(parts: Sequence[str], limit: int) -> str:
-    """The first three parts and the number of the others."""
+    """Formats the first three parts and the number of the others."""
     left = len(parts) - 3
     return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
 
 
 class Equals(TextCondition):
-    """The text is `value`, character by character."""
+    """The text equals `value`, character by character."""
 
     type: Literal["equals"]
     value: str
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"equals {show(self.value, 60)}"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Says what the text is instead."""
+        """Builds a condition that quotes the actual text."""
         value = self.value
         return lambda text: (
             None if text == value else f"is {looked_at(text)}, expected {show(value)}{_hint(text, value)}"
@@ -44,7 +44,7 @@ class Equals(TextCondition):
 
 
 def _hint(text: str, value: str) -> str:
-    """What two texts differ in, where a reader could miss it."""
+    """Describes a difference between two texts that a reader could miss."""
     if text.strip() == value.strip():
         return " (they differ in blanks at the ends)"
     if text.casefold() == value.casefold():
@@ -59,11 +59,11 @@ class StartsWith(TextCondition):
     value: Part
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"starts with {show(self.value, 60)}"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Shows how the text begins."""
+        """Builds a condition that quotes the text."""
         value = self.value
         return _unless(lambda text: text.startswith(value), f"does not start with {show(value)}")
 
@@ -75,11 +75,11 @@ class EndsWith(TextCondition):
     value: Part
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"ends with {show(self.value, 60)}"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Shows how the text ends."""
+        """Builds a condition that quotes the end of the text."""
         value = self.value
         length = len(value) + 60
         return lambda text: (
@@ -96,27 +96,27 @@ class Contains(TextCondition):
     value: Part
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"contains {show(self.value, 60)}"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Shows the text."""
+        """Builds a condition that quotes the text."""
         value = self.value
         return _unless(lambda text: value in text, f"does not contain {show(value)}")
 
 
 class IContains(TextCondition):
-    """The text contains `value`, whatever letters are capital."""
+    """The text contains `value`, ignoring case."""
 
     type: Literal["icontains"]
     value: Part
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"contains {show(self.value, 60)} in any case"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Shows the text."""
+        """Builds a condition that quotes the text."""
         value = self.value.casefold()
         wrong = f"does not contain {show(self.value)} in any case"
         return _unless(lambda text: value in text.casefold(), wrong)
@@ -129,11 +129,11 @@ class ContainsAll(TextCondition):
     values: Parts
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"contains all of {_listed(self.values, 20)}"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Names what is missing."""
+        """Builds a condition that lists what is missing."""
         values = self.values
 
         def wrong(text: str) -> str | None:
@@ -150,11 +150,11 @@ class ContainsAny(TextCondition):
     values: Parts
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"contains any of {_listed(self.values, 20)}"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Names what was looked for."""
+        """Builds a condition that lists what was searched for."""
         values = self.values
         wrong = f"contains none of {_listed(values, 60)}"
         return _unless(lambda text: any(value in text for value in values), wrong)

@@ -1,4 +1,4 @@
-"""What a text is like as a whole: a pattern in it, its length, JSON."""
+"""Checks of a text as a whole: a pattern, its length, JSON."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Regex(TextCondition):
     pattern: Annotated[str, Field(min_length=1)]
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"matches /{self._shown(60)}/"
 
     def _shown(self, limit: int) -> str:
-        """The pattern on one line."""
+        """Formats the pattern on one line."""
         return shorten(" ".join(self.pattern.splitlines()), limit)
 
     def wrong_with(self) -> Callable[[str], str | None]:
@@ -43,16 +43,16 @@ class Regex(TextCondition):
 
 
 class NotEmpty(TextCondition):
-    """The text has something else than blanks in it."""
+    """The text contains something other than blanks."""
 
     type: Literal["not_empty"]
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return "is not empty"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Tells no text from blanks alone."""
+        """Builds a condition that distinguishes an empty text from one of blanks."""
         return lambda text: (
             None if text.strip() else f"has nothing but {len(text)} blanks" if text else "is empty"
         )
@@ -65,11 +65,11 @@ class MaxLength(TextCondition):
     max: Length
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"has at most {self.max} characters"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Tells the length."""
+        """Builds a condition that states the length."""
         most = self.max
         return lambda text: (
             None if len(text) <= most else f"has {len(text)} characters, at most {most} allowed"
@@ -83,11 +83,11 @@ class MinLength(TextCondition):
     min: Length
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return f"has at least {self.min} characters"
 
     def wrong_with(self) -> Callable[[str], str | None]:
-        """Tells the length and the text, which is short."""
+        """Builds a condition that states the length and quotes the text, which is short."""
         least = self.min
         return lambda text: (
             None
@@ -97,13 +97,13 @@ class MinLength(TextCondition):
 
 
 class IsJson(TextCondition):
-    """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) where one is given."""
+    """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) if one is given."""
 
     type: Literal["is_json"]
     schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
 
     def wanted(self) -> str:
-        """What is asked of the text."""
+        """Returns the requirement in words."""
         return "is JSON" if self.schema_ is None else "is JSON that fits its schema"
 
     def wrong_with(self) -> Callable[[str], str | None]:
@@ -130,7 +130,7 @@ class IsJson(TextCondition):
 
 
 def _where(text: str, error: orjson.JSONDecodeError) -> str:
-    """The place where reading ended, and the most frequent reason."""
+    """Describes where parsing failed, and the most frequent cause."""
     if not text.strip():
         return " (it is empty)"
     fence = ", it stands in a code fence" if text.lstrip().startswith("```") else ""

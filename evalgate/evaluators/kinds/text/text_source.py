@@ -1,4 +1,4 @@
-"""Where checks of text read it from, and what they say where there is none."""
+"""Base classes of checks of a text: how they read it, and their findings if there is none."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 class TextEvaluator(Evaluator):
     """A check of the text that `path` finds, by default the final answer.
 
-    No text is not_evaluable; a value that is no text fails; passing a limit is an error.
+    No value is not_evaluable; a value that is not text fails; exceeding a search limit is an error.
     """
 
     path: str = DEFAULT_PATH
 
     @abstractmethod
     def wanted(self) -> str:
-        """What is asked of the text, as the rest of a sentence about it."""
+        """Returns the requirement in words, as the rest of a sentence about the text."""
 
     @abstractmethod
     def judging(self) -> Callable[[str], Finding]:
-        """From the text to what was found; raises FieldProblemError where a field can't be meant."""
+        """Builds the function that judges a text; raises FieldProblemError if a field is invalid."""
 
     def subject(self) -> str:
-        """What people call the text."""
+        """Returns the name of the text for reports."""
         return "answer" if self.path == DEFAULT_PATH else shorten(" ".join(self.path.split()), 60)
 
     def label(self) -> str:
@@ -45,7 +45,7 @@ class TextEvaluator(Evaluator):
         return f"{self.subject()} {self.wanted()}"
 
     def compile(self) -> Check:
-        """The look for the text, then the check of it; raises FieldProblemError."""
+        """Returns a check that reads the text and judges it; raises FieldProblemError."""
         judge, read, subject = self.judging(), self._reader(), self.subject()
         is_answer = self.path == DEFAULT_PATH
         missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
@@ -69,14 +69,14 @@ class TextEvaluator(Evaluator):
 
 
 class TextCondition(TextEvaluator):
-    """A check that holds or does not."""
+    """A check of the text that only passes or fails, without a score."""
 
     @abstractmethod
     def wrong_with(self) -> Callable[[str], str | None]:
-        """From the text to what is wrong with it, None where it is right; raises FieldProblemError."""
+        """Builds a function that returns a text's problem, None if it has none; raises FieldProblemError."""
 
     def judging(self) -> Callable[[str], Finding]:
-        """The condition as a finding."""
+        """Builds the judge from the condition."""
         wrong_with, passed, subject = self.wrong_with(), Finding("passed", self.label()), self.subject()
 
         def judge(text: str) -> Finding:
@@ -87,5 +87,5 @@ class TextCondition(TextEvaluator):
 
 
 def looked_at(text: str) -> str:
-    """The text as the end of a reason."""
+    """Quotes the text for the end of a reason."""
     return show(text, 120)

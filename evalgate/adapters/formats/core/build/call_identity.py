@@ -1,4 +1,4 @@
-"""When two recordings of a tool call are the same: the name, and arguments that are equal values."""
+"""Builds keys that are equal for the same tool call: same name and equal arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.build.raw_message import written
 
-EXACT = 2**53  # floats beyond it are whole numbers that nobody meant exactly
+EXACT = 2**53  # a float beyond it is always whole and may be rounded, so it stays a float
 Key = tuple[str, str]
 
 
@@ -17,12 +17,12 @@ def key_as_recorded(name: str, arguments: Any) -> Key:
 
 
 def key_of(name: str, arguments: Any) -> Key:
-    """Equal for calls of one tool with equal arguments, whatever their order and spelling."""
+    """Equal for calls of one tool with equal arguments, in any key order and spelling of numbers."""
     return name, written(_plain(arguments))
 
 
 def _plain(value: Any) -> Any:
-    """1.0 is 1, whoever wrote it."""
+    """Turns whole floats into integers: 1.0 equals 1."""
     if type(value) is float and value.is_integer():
         return int(value) if abs(value) < EXACT else value
     if type(value) is dict:

@@ -1,4 +1,4 @@
-"""Messages into turns, steps and tool calls joined with their results; the same for every format."""
+"""Builds a conversation from messages: turns, steps, and tool calls joined with their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Response, Role, ToolCall, Warning_
 
 
-# A copy of a blank record is cheaper than naming all its fields, and a trace has dozens of them.
+# Copying a blank record is faster than naming all its fields; a trace has dozens of records.
 BLANK_MESSAGE: Message = {
     "index": 0,
     "turn": 0,
@@ -50,7 +50,7 @@ BLANK_CALL: ToolCall = {
 
 
 class Conversation:
-    """A conversation on its way into a trace, one message after the other."""
+    """Collects the messages and tool calls of a trace, one message after the other."""
 
     __slots__ = ("_turn", "_unanswered", "calls", "messages", "orphans", "step")
 
@@ -63,9 +63,9 @@ class Conversation:
         self._unanswered = Unanswered()
 
     def say(self, role: Role, content: str | None, *, is_input: bool = True) -> Message:
-        """Adds a message: a user's opens a turn, an assistant's is a step (one response of the model).
+        """Adds a message: a user's starts a turn, an assistant's is a step (one response of the model).
 
-        A user's message that is no input to the agent (a simulator's own tool call) opens none.
+        A user's message that is no input to the agent (a tool call of the user simulator) starts no turn.
         """
         if role == "user" and is_input:
             self._turn += 1
@@ -83,7 +83,7 @@ class Conversation:
         return message
 
     def call(self, message: Message, call_id: str | None, name: str, arguments: Arguments) -> ToolCall:
-        """Adds a tool call that the message asks for; until it is answered its status is `missing`."""
+        """Adds a tool call that the message requests; its status is `missing` until its result is added."""
         value, raw, error = arguments
         message["tool_calls"].append({"id": call_id, "name": name, "arguments": value})
         call: ToolCall = {
@@ -106,7 +106,7 @@ class Conversation:
     def answer(
         self, call_id: str | None, tool: str | None, content: str | None
     ) -> tuple[Message, ToolCall | None]:
-        """Adds a tool's message and joins it with the call it answers, if there is one."""
+        """Adds a tool's message and joins it with its call, if there is one."""
         message = self.say("tool", content)
         message["tool_call_id"] = call_id
         call = self._unanswered.take(call_id, tool)
@@ -120,7 +120,7 @@ class Conversation:
         return message, call
 
     def response(self) -> Response:
-        """The last message of the assistant that has text: neither the last message nor a user's word."""
+        """The last assistant message that has text; a later message without text or of a user is ignored."""
         for message in reversed(self.messages):
             if message["role"] == "assistant" and message["content"]:
                 return {
@@ -131,7 +131,7 @@ class Conversation:
         return {"content": None, "finish_reason": None, "message_index": None}
 
     def warnings(self) -> list[Warning_]:
-        """What a reader should know about the conversation as a whole."""
+        """Warnings about the conversation as a whole."""
         if not self.orphans:
             return []
         said = f"{self.orphans} tool results answer no recorded call"
@@ -139,18 +139,18 @@ class Conversation:
 
 
 def failed(call: ToolCall, kind: str | None = None) -> None:
-    """Marks a call whose tool reported an error; its answer is the error's message."""
+    """Marks a call whose tool reported an error; its result is the error's message."""
     call["status"] = "error"
     call["error"] = {"type": kind, "message": call["result_text"]}
 
 
 def first_instructions(messages: list[Message]) -> str | None:
-    """The system's first word, where the conversation begins with one."""
+    """The content of the first message, if it is a system message."""
     return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
 
 
 def first_words(messages: list[Message]) -> str:
-    """What tells conversations of one file apart: the first user message, else the first of any."""
+    """Text that distinguishes conversations of one file: the first user message, else the first of any role."""
     spoken: list[Any] = [m["content"] for m in messages if m["role"] == "user" and m["content"]]
     spoken += [m["content"] for m in messages if m["content"]]
     return spoken[0] if spoken else ""

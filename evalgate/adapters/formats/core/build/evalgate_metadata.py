@@ -1,4 +1,4 @@
-"""How a recording says which scenario it belongs to: words in the metadata that people may add."""
+"""Reads scenario id and trial from the metadata keys that people may add to a trace."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ RECORDERS_OWN = ("ls_", "__", "langgraph_", "LANGSMITH_", "LANGCHAIN_", "checkpo
 
 
 def mark(trace: Trace, metadata: dict[str, Any], *data_set_keys: str) -> None:
-    """Sets scenario id and trial that the metadata names; raises FieldError where they can't be ones.
+    """Sets scenario id and trial from the metadata; raises FieldError if they are invalid.
 
-    `data_set_keys`: what names the example of a data set, where nobody named a scenario.
+    `data_set_keys` name the example of a data set; they are used if no scenario key is set.
     """
     for key in (*SCENARIO_KEYS, *data_set_keys):
         if metadata.get(key) is not None and trace.scenario_id is None:
@@ -29,7 +29,7 @@ def mark(trace: Trace, metadata: dict[str, Any], *data_set_keys: str) -> None:
 
 
 def marks_of(metadata: Any, *data_set_keys: str) -> Identity:
-    """The same of a record that is damaged elsewhere; never raises."""
+    """Scenario id and trial of a damaged record; never raises."""
     if not isinstance(metadata, dict):
         return None, None
     known = [metadata[key] for key in (*SCENARIO_KEYS, *data_set_keys) if metadata.get(key) is not None]
@@ -38,11 +38,11 @@ def marks_of(metadata: Any, *data_set_keys: str) -> Identity:
 
 
 def written_by_people(metadata: dict[str, Any]) -> dict[str, Any]:
-    """The metadata without what LangChain and LangSmith add on their own."""
+    """The metadata without the keys that LangChain and LangSmith add by themselves."""
     return {key: value for key, value in metadata.items() if not key.startswith(RECORDERS_OWN)}
 
 
 def _number(value: Any) -> Any:
-    """Some platforms keep metadata as text only."""
+    """A number written as digits (some platforms keep metadata as text only), else the value itself."""
     is_digits = type(value) is str and value.isascii() and value.isdigit() and len(value) < len("1000000000")
     return int(value) if is_digits else value

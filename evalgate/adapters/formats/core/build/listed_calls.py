@@ -1,4 +1,4 @@
-"""Tool calls that a recording lists by themselves, beside its messages or instead of them."""
+"""Adds tool calls that a trace lists separately, in addition to its messages or instead of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def add_made(conversation: Conversation, made: list[Any], path: str) -> None:
-    """Joins each listed call with one that a message shows: by id, else the next of its name.
+    """Joins each listed call with a call in the messages: by id, else the next with its name.
 
-    A call that no message shows is added.
+    A call that is in no message is added.
     """
     shown = _Shown(conversation.calls)
     for number, value in enumerate(made):
@@ -29,7 +29,7 @@ def add_made(conversation: Conversation, made: list[Any], path: str) -> None:
 
 
 class _Shown:
-    """The calls of messages, each to be taken once."""
+    """The calls in the messages; each can be taken once."""
 
     def __init__(self, calls: list[ToolCall]) -> None:
         self._by_id: dict[str, deque[ToolCall]] = {}
@@ -41,7 +41,7 @@ class _Shown:
                 self._by_id.setdefault(call["id"], deque()).append(call)
 
     def take(self, call_id: str | None, name: str) -> ToolCall | None:
-        """The next of this id, else of this name."""
+        """The next call with this id, else with this name."""
         return self._next(self._by_id, call_id) or self._next(self._by_name, name)
 
     def _next(self, queues: dict[str, deque[ToolCall]], key: str | None) -> ToolCall | None:
@@ -72,7 +72,7 @@ def _unshown(conversation: Conversation, recorded: dict[str, Any], path: str) ->
 
 
 def add_facts(call: ToolCall, recorded: dict[str, Any], path: str) -> None:
-    """What a record tells of a call beside its name and arguments: result, error, exit code, duration."""
+    """Sets a call's recorded result, status, error, exit code, duration and requestor."""
     result = recorded.get("result")
     if result is not None:
         call["result"] = result

@@ -1,4 +1,4 @@
-"""Conversations on their way into traces, each model call with its place in them and its tokens."""
+"""Builds traces from conversations and their model calls, each with its turn, step and tokens."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class MeteredConversation:
-    """A conversation and the model calls that made it.
+    """A conversation and its model calls.
 
-    `total` is what a recorder counted of them all; `silent` counts answers of which it tells no figure.
+    `total` is the recorded usage of all calls; `unmetered` counts responses without recorded usage.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class MeteredConversation:
         self.silent = 0
 
     def say(self, messages: Iterable[RawMessage]) -> None:
-        """Adds messages in their order."""
+        """Adds messages in order."""
         for said in messages:
             add(self.conversation, said)
 
@@ -46,7 +46,7 @@ class MeteredConversation:
         response_id: str | None = None,
         reason: str | None = None,
     ) -> LlmCall:
-        """Adds the model call whose answer was said last."""
+        """Adds the model call whose response was added last."""
         messages = self.conversation.messages
         call: LlmCall = {
             "index": len(self.llm_calls),
@@ -64,7 +64,7 @@ class MeteredConversation:
         return call
 
     def trace(self, beside: dict[str, Any] | None = None, framework: str | None = None) -> Trace:
-        """The trace; what stands `beside` the messages wins over sums. Raises FieldError."""
+        """Builds the trace; `side_fields` (recorded next to the messages) override sums. Raises FieldError."""
         conversation = self.conversation
         if not conversation.messages:
             raise FieldError("messages", "is missing or empty")
@@ -92,9 +92,9 @@ class MeteredConversation:
 
 
 def waited(messages: Sequence[Message]) -> Latency:
-    """How long a user waited for answers, all turns together: time between turns is not the agent's.
+    """The time a user waited for answers, summed over all turns; time between turns is not counted.
 
-    Unknown where a turn has no time to begin with.
+    Unknown if the start of a turn has no timestamp.
     """
     total = 0.0
     begins: dict[int, str | None] = {}

@@ -1,4 +1,4 @@
-"""What the figures of a recording say against themselves, asked of every format in the same way."""
+"""Adds warnings about implausible numbers and missing results to traces of every format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Record = TypeVar("Record")
 
 ENOUGH = 5
-"""Runs of one file that must have taken equally long before that is told; they wait for each other."""
+"""This many runs of one file with equal durations cause a warning; until then they are held back."""
 MADE_UP = "the runs of this file took exactly as long as one another: the clock may be made up"
 ENDED_EARLY = "the run did not come to its end"
 CUT = "the last answer was cut off at its largest length"
@@ -26,7 +26,7 @@ FREE = "a cost of 0 beside metered tokens is taken as unknown"
 
 
 def question(trace: Trace) -> None:
-    """Adds what a reader of the verdict should know, where the format's own reader has not said it."""
+    """Adds warnings that readers of the verdict need, unless the format's reader has added them."""
     if trace.cost["usd"] == 0 and (trace.usage["input_tokens"] or trace.usage["output_tokens"]):
         trace.cost = unknown_cost()
         _say(trace, "zero_cost", FREE, "cost")
@@ -45,9 +45,9 @@ def question(trace: Trace) -> None:
 
 
 def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
-    """The records of one file as they come; runs of one and the same duration are told to be so.
+    """Yields the records of one file in order and adds a warning to runs of exactly equal duration.
 
-    The first few wait until it is known whether they differ; no more of them are held.
+    Only the first few are held back, until it is known whether they differ.
     """
     waiting: list[Record] = []
     runs: list[Trace] = []
@@ -75,7 +75,7 @@ def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _have_one_id(calls: Sequence[ToolCall]) -> bool:
-    """Whether calls made at once can't be told apart; later ones repeat ids in honest recordings too."""
+    """Whether two calls of one step share an id; across steps, valid traces may repeat ids too."""
     named = [(call["step"], call["id"]) for call in calls if call["id"]]
     return len(set(named)) < len(named)
 

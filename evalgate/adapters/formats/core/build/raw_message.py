@@ -1,4 +1,4 @@
-"""What was said, whoever wrote it down: the one form that every way of writing messages is read into."""
+"""Defines `RawMessage`, the common representation that every message shape is read into."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ToolRequest(NamedTuple):
-    """A tool call as its message shows it; `arguments` as recorded, an object or text."""
+    """A tool call as recorded in its message; `arguments` are an object or text, as recorded."""
 
     id: str | None
     name: str
@@ -24,7 +24,7 @@ class ToolRequest(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """A tool's result as its message shows it: text, or a value where the recorder kept one."""
+    """A tool's result as recorded in its message: text, or a value if the recorder kept one."""
 
     id: str | None
     name: str | None
@@ -35,10 +35,10 @@ class ToolResult(NamedTuple):
 
 @dataclass(slots=True)
 class RawMessage:
-    """One message. Answers of tools come before the message's own text, whatever its role is.
+    """One message. Tool results come before the message's text, for every role.
 
-    `finish_reason` is the provider's own word; `timestamp` is RFC 3339 in UTC; `parts` only where text and
-    calls do not say it all.
+    `finish_reason` is the provider's; `timestamp` is RFC 3339 in UTC; `parts` is set only if text and calls
+    are not the whole content.
     """
 
     role: Role
@@ -63,7 +63,7 @@ def converse(messages: Iterable[RawMessage]) -> Conversation:
 
 
 def add(conversation: Conversation, said: RawMessage) -> Message | None:
-    """Adds one message; returns its own part, None where it only carried answers."""
+    """Adds one message; returns the message added, None if it held only tool results."""
     for answered in said.answers:
         _add_answer(conversation, answered, said)
     if said.answers and not (said.content or said.calls or said.parts):
@@ -102,7 +102,7 @@ def _add_answer(conversation: Conversation, answered: ToolResult, said: RawMessa
 
 
 def written(value: Any) -> str:
-    """A value as JSON text, the same for equal values."""
+    """A value as JSON text with sorted keys, so equal values give equal text."""
     import orjson
 
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,4 +1,4 @@
-"""Which tool call a result answers: by id, else by name, else in the order asked."""
+"""Finds the tool call that a result belongs to: by id, else by name, else in call order."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ Queues = dict[str | None, list[deque["ToolCall"]]]
 
 
 class Unanswered:
-    """Calls that wait for a result. Of several that fit, the latest step's first call is the one.
+    """Calls that wait for a result. If several match, the first call of the latest step is taken.
 
-    Ids may be missing, or the same for every call; a killed run leaves calls that nobody answers. Both must
-    not cost more than one look a call, however many there are.
+    Ids may be missing or equal for all calls, and a killed run leaves calls without a result. In each case
+    the time for a call must stay constant, however many there are.
     """
 
     __slots__ = ("_by_id", "_by_name", "_calls", "_indexed", "_next")
 
     def __init__(self) -> None:
         self._calls: list[ToolCall] = []
-        self._next = 0  # the first unanswered call of the latest step, as long as results come in order
+        self._next = 0  # the first pending call of the latest step, as long as results come in order
         self._indexed = 0
         self._by_id: Queues = {}
         self._by_name: Queues = {}
 
     def add(self, call: ToolCall) -> None:
-        """One more call waits."""
+        """Adds a pending call."""
         if not self._calls or self._calls[-1]["step"] != call["step"]:
             self._next = len(self._calls)
         self._calls.append(call)
 
     def take(self, call_id: str | None, name: str | None) -> ToolCall | None:
-        """The call that a result with this id, or without one, answers; it waits no longer."""
+        """Removes and returns the call that a result with this id or name belongs to; None if there is none."""
         if call_id is not None and self._next < len(self._calls):
             expected = self._calls[self._next]
             if expected["id"] == call_id and expected["status"] == "missing":
@@ -64,7 +64,7 @@ def _push(steps: list[deque[ToolCall]], call: ToolCall) -> None:
 
 
 def _pop(queues: Queues, key: str | None) -> ToolCall | None:
-    """The first call still unanswered of the latest step that has one."""
+    """The first pending call of the latest step that has one."""
     steps = queues.get(key, [])
     while steps:
         while steps[-1]:

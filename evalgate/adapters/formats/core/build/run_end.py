@@ -1,4 +1,4 @@
-"""How runs of agents end: the last act that hands in the answer, and the calls nobody answered."""
+"""Marks how a run ended: the final response, the call that ended it, missing results, incomplete runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def handed_in(trace: Trace, answer: str | None, message: Message | None = None) -> None:
-    """Makes what an agent handed in its final response, as long as it says something."""
+    """Makes the answer that an agent submitted its final response, unless it is empty."""
     if answer:
         trace.response = {
             "content": answer,
@@ -25,13 +25,13 @@ def handed_in(trace: Trace, answer: str | None, message: Message | None = None) 
 
 
 def ends_the_run(call: ToolCall) -> None:
-    """Marks the call that ends a run: it has no result, and none is missing."""
+    """Marks the call that ends a run as ok: it has no result, and needs none."""
     if call["status"] == "missing":
         call["status"] = "ok"
 
 
 def missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
-    """A warning where calls have no recorded result."""
+    """A warning if calls have no recorded result."""
     missing = sum(call["status"] == "missing" for call in calls)
     if not missing:
         return []
@@ -40,18 +40,18 @@ def missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
 
 
 def incomplete(trace: Trace, why: str) -> None:
-    """Marks a run that stopped before its end."""
+    """Marks a run that stopped early, with a warning that says why."""
     trace.status = "incomplete"
     trace.warnings.append({"code": "incomplete", "message": why, "where": None})
 
 
 def ask_in_text(conversation: Conversation, message: Message, command: str, name: str) -> ToolCall:
-    """A call that a message asks for as the text of a command."""
+    """Adds a call that a message requests as the text of a command."""
     return conversation.call(message, None, name, Arguments({"command": command}))
 
 
 def command_word(command: str) -> str:
-    """The word that a command line begins with, after variables it sets for itself.
+    """The first word of a command line after its variable assignments.
 
     >>> command_word("PAGER=cat git diff")
     'git'

@@ -1,4 +1,4 @@
-"""What people write beside the messages of a recording: ids, model, cost, time, scores, tools."""
+"""Reads the fields that people record next to the messages: ids, model, cost, latency, scores, tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRIAL_KEY = "evalgate.trial"
 
 
 def add_beside(trace: Trace, beside: dict[str, Any]) -> None:
-    """Adds what is told; raises FieldError. Usage comes first: a cost is read by it."""
+    """Sets the recorded fields on the trace; raises FieldError. Set usage before: reading cost needs it."""
     trace.trace_id = text(beside.get("id"), "id") or trace.trace_id
     trace.model = text(beside.get("model"), "model") or trace.model
     trace.provider = text(beside.get("provider"), "provider") or trace.provider
@@ -32,24 +32,24 @@ def add_beside(trace: Trace, beside: dict[str, Any]) -> None:
 
 
 def identify_beside(record: Any) -> Identity:
-    """Ids that stand beside the messages."""
+    """Scenario id and trial recorded next to the messages."""
     if not isinstance(record, dict):
         return None, None
     return identity(scenario_beside(record), trial_beside(record))
 
 
 def scenario_beside(beside: dict[str, Any]) -> Any:
-    """The scenario id as people record it."""
+    """The recorded scenario id, from the metadata or the field."""
     return _named(beside, SCENARIO_KEY, "scenario_id")
 
 
 def trial_beside(beside: dict[str, Any]) -> Any:
-    """The trial as people record it."""
+    """The recorded trial, from the metadata or the field."""
     return _named(beside, TRIAL_KEY, "trial")
 
 
 def cost_beside(beside: dict[str, Any], usage: Usage) -> Any:
-    """The recorded cost and warnings about it."""
+    """The recorded cost, and warnings about it."""
     key = "cost_usd" if beside.get("cost_usd") is not None else "cost"
     value = beside.get(key)
     if isinstance(value, dict):
@@ -58,14 +58,14 @@ def cost_beside(beside: dict[str, Any], usage: Usage) -> Any:
 
 
 def latency(beside: dict[str, Any]) -> Latency:
-    """Only keys that name their unit: a bare `latency` could be anything."""
+    """Reads only keys that name their unit: the unit of a bare `latency` is unknown."""
     if beside.get("latency_ms") is not None:
         return {"total_ms": amount(beside["latency_ms"], "latency_ms"), "source": "recorded"}
     return recorded_seconds(beside.get("latency_seconds"), "latency_seconds")
 
 
 def tools(value: Any) -> list[dict[str, Any]]:
-    """Definitions of tools, without the `function` that some lay around them."""
+    """Tool definitions, without the `function` wrapper that some recorders add."""
     found = []
     for number, tool in enumerate(listing(value, "tools")):
         outer = mapping(tool, f"tools[{number}]")

@@ -1,4 +1,4 @@
-"""Records into traces that know where they came from and what they are called."""
+"""Builds traces from records and sets their location, trace id and scenario id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTHING = "there is no trace in it"
 
 
 def records_of(reader: Reader, document: Any, source: TraceLocation, below: str) -> Iterator[TraceRecord]:
-    """Every record of a document; raises TraceError where it has none."""
+    """Yields the traces of a document's records; raises TraceError if it has none."""
     records = reader.split(document)
     if not records:
         raise TraceError(NOTHING)
@@ -33,7 +33,7 @@ def records_of(reader: Reader, document: Any, source: TraceLocation, below: str)
 
 
 def record_of(reader: Reader, record: Any, source: TraceLocation, below: str) -> TraceRecord:
-    """One record; a damaged one tells whose it is as far as that can be read."""
+    """The trace of one record; a damaged one keeps scenario id and trial if they can be read."""
     is_one_of_several = source.line is not None or source.record is not None
     try:
         trace = reader.build(record)

@@ -1,4 +1,4 @@
-"""Names of recordings without an id: the path and, in a file of several, the first user message."""
+"""Names traces without a scenario id by path and, if a file has several, by the first user message."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ DIGITS = 12
 
 
 def scenario_of(trace: Trace, below: str, *, is_one_of_several: bool) -> str:
-    """The path below the glob's fixed part without its suffix; several in a file are told apart by a hash."""
+    """The path below the glob's fixed part without suffix; a hash distinguishes several traces of a file."""
     return named_by(below, first_words(trace.messages) if is_one_of_several else None)
 
 
 def named_by(below: str, words: str | None) -> str:
-    """The same where the words are known that tell the conversation from others of its file."""
+    """Like `name_scenario`, with the opening text that distinguishes the conversation; None if not needed."""
     stem = _stem(below)
     return _bounded(stem if words is None else f"{stem}#{_hash(words)}")
 
 
 @lru_cache(maxsize=64)
 def _stem(below: str) -> str:
-    """The same for all records of a file."""
+    """The path without its suffix; cached, as it is the same for all records of a file."""
     stem = below.removesuffix(".gz")
     for suffix in SUFFIXES:
         if stem.endswith(suffix) and not stem.endswith(f"/{suffix}") and stem != suffix:
@@ -38,7 +38,7 @@ def _stem(below: str) -> str:
 
 
 def name_of_damaged(below: str, source: TraceLocation) -> str:
-    """The path below the glob's fixed part, with the line or record in a file of several."""
+    """The path below the glob's fixed part, with the line or record number if the file has several."""
     if source.line is not None:
         return _bounded(f"{below}#L{source.line}")
     return _bounded(below if source.record is None else f"{below}#{source.record}")

@@ -1,4 +1,4 @@
-"""Of which commit a recording is and what made it: words in the metadata that people may add."""
+"""Reads the commit and the agent's hash from metadata keys that people may add to a trace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST = 512
 
 
 def name_origin(trace: Trace) -> None:
-    """Takes from the metadata what the format has no field for; the format's own field goes before."""
+    """Sets commit and agent hash from the metadata, unless the format's own fields have set them."""
     trace.commit = trace.commit or _word(trace.metadata.get(COMMIT))
     trace.agent_hash = trace.agent_hash or _word(trace.metadata.get(AGENT_HASH))
 

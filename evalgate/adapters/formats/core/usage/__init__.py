@@ -1,4 +1,4 @@
-"""Tokens, cost, latency and scores of a trace, and whether they are plausible.
+"""Reads tokens, cost, latency and scores of a trace.
 
-Entry points: `usage_fields`, `provider_response`, `llm_calls`, `plausibility`.
+Entry points: `usage_fields`, `provider_response`, `totals`.
 """

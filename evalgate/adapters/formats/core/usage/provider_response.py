@@ -1,4 +1,4 @@
-"""What a model provider's answer tells of itself: its id, its model, its tokens, why it stopped."""
+"""Reads id, model, tokens and finish reason from a model provider's raw response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHAT, RESPONSES, ANTHROPIC, GEMINI, LANGCHAIN = "chat", "responses", "anthropic"
 
 
 class ProviderResponse(NamedTuple):
-    """Unknown is None."""
+    """Metadata of a provider's response; None if unknown."""
 
     id: str | None = None
     model: str | None = None
@@ -21,9 +21,9 @@ class ProviderResponse(NamedTuple):
 
 
 def read_provider_response(value: Any) -> ProviderResponse:
-    """The figures of a raw answer of OpenAI, Anthropic, Gemini or LangChain; a blank one for other values.
+    """Reads a raw response of OpenAI, Anthropic, Gemini or LangChain; an empty result for other values.
 
-    Never raises: figures that can't be read are unknown.
+    Never raises: values that can't be read are unknown.
     """
     if type(value) is not dict:
         return ProviderResponse()
@@ -48,7 +48,7 @@ def read_provider_response(value: Any) -> ProviderResponse:
 
 
 def langchain_usage(told: dict[str, Any]) -> Usage:
-    """Usage in LangChain's words; raises FieldError. Input includes cache, output includes reasoning."""
+    """Usage as LangChain writes it; raises FieldError. Input includes cache, output includes reasoning."""
     read, thought = _details(told, "input_token_details"), _details(told, "output_token_details")
     return _usage(
         _count(told, "input_tokens"),
@@ -61,7 +61,7 @@ def langchain_usage(told: dict[str, Any]) -> Usage:
 
 
 def openai_usage(told: dict[str, Any]) -> Usage:
-    """Usage of the Responses interface; raises FieldError. Input includes cache, output reasoning."""
+    """Usage of OpenAI's Responses API; raises FieldError. Input includes cache, output reasoning."""
     read, thought = _details(told, "input_tokens_details"), _details(told, "output_tokens_details")
     return _usage(
         _count(told, "input_tokens"),
@@ -86,7 +86,7 @@ def _chat_usage(told: dict[str, Any]) -> Usage:
 
 
 def anthropic_usage(told: dict[str, Any]) -> Usage:
-    """Usage of the Messages interface; raises FieldError. Input stands without the cache's part."""
+    """Usage of Anthropic's Messages API; raises FieldError. Recorded input excludes the cache's tokens."""
     read, written = _count(told, "cache_read_input_tokens"), _count(told, "cache_creation_input_tokens")
     fresh = _count(told, "input_tokens")
     tokens_in = None if fresh is None else fresh + (read or 0) + (written or 0)
@@ -94,7 +94,7 @@ def anthropic_usage(told: dict[str, Any]) -> Usage:
 
 
 def _gemini_usage(told: dict[str, Any]) -> Usage:
-    """Thoughts stand beside the candidates; where they are not told, they are what is left of the total."""
+    """Recorded output excludes thoughts; if these are missing, they are the rest of the total."""
     plain = {_snake(key): value for key, value in told.items()}
     prompt, answered = _count(plain, "prompt_token_count"), _count(plain, "candidates_token_count")
     used, total = _count(plain, "tool_use_prompt_token_count"), _count(plain, "total_token_count")

@@ -1,4 +1,4 @@
-"""Recorded totals beside the sums of their parts, and the totals of several parts together."""
+"""Sums the usage and cost of model calls and compares recorded totals with the sums."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TOLERANCE = 0.01
 
 
 def sum_of_calls(calls: Sequence[LlmCall], silent: int = 0) -> tuple[Usage, list[Warning_]]:
-    """The usage of all calls together, unknown where only some tell it: a part is no total.
+    """The usage of all calls together; unknown if only some calls have it, as a part is no total.
 
-    `silent` counts model calls that stand in no record of their own and so tell nothing.
+    `unmetered` counts further model calls that have no record and so no usage.
     """
     told = [call["usage"] for call in calls if call["usage"] is not None]
     of = len(calls) + silent
@@ -29,18 +29,18 @@ def sum_of_calls(calls: Sequence[LlmCall], silent: int = 0) -> tuple[Usage, list
 
 
 def cost_of_calls(calls: Sequence[LlmCall]) -> float | None:
-    """What the calls cost together, where each of them tells it."""
+    """The cost of all calls together; None if the cost of one is unknown."""
     known = [call["cost_usd"] for call in calls if call["cost_usd"] is not None]
     return round(sum(known), 12) if known and len(known) == len(calls) else None
 
 
 def is_known(usage: Usage) -> bool:
-    """True where input and output tokens are known."""
+    """True if input and output tokens are known."""
     return usage["input_tokens"] is not None and usage["output_tokens"] is not None
 
 
 def differs(one: Usage, other: Usage) -> bool:
-    """True where both tell input and output tokens, and some differ by more than one in a hundred."""
+    """True if input or output tokens are known in both and differ by more than 1 %."""
     pairs = (
         (one["input_tokens"], other["input_tokens"]),
         (one["output_tokens"], other["output_tokens"]),
@@ -52,7 +52,7 @@ def differs(one: Usage, other: Usage) -> bool:
 
 
 def mismatch(total: Usage, parts: Usage, where: str, reason: str = "") -> list[Warning_]:
-    """A warning where a recorded total is not the sum of its parts."""
+    """A warning if a recorded total is not the sum of its parts."""
     if not differs(total, parts):
         return []
     said = f"the recorded total is {_shown(total)}, its parts sum up to {_shown(parts)}{reason}"

@@ -1,4 +1,4 @@
-"""Tokens, cost, latency and scores of a trace, in the words of those who record them."""
+"""Reads tokens, cost, latency and scores of a trace from the field names that recorders use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FINISH_REASONS = {
 
 
 def finish_reason(recorded: str | None) -> str | None:
-    """One word for what providers call differently; a word nobody knows stays as it is."""
+    """The finish reason in one vocabulary for all providers; an unknown one stays unchanged."""
     if recorded is None:
         return None
     lower = recorded.lower()
@@ -48,7 +48,7 @@ def finish_reason(recorded: str | None) -> str | None:
 
 
 def provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
-    """Both of a model that is named `provider/model`."""
+    """Splits a model named `provider/model`; the provider is None if there is no such prefix."""
     if not isinstance(recorded, str):
         return None, None
     provider, slash, model = recorded.partition("/")
@@ -80,13 +80,13 @@ def provider_usage(value: Any, path: str) -> Usage:
 
 
 def total_tokens(usage: Usage) -> int | None:
-    """Input and output together, where both are known."""
+    """Input plus output tokens; None if one is unknown."""
     tokens_in, tokens_out = usage["input_tokens"], usage["output_tokens"]
     return None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
 
 
 def summed(usages: list[Usage]) -> Usage:
-    """The usage of several model calls together; a part that one of them does not tell is unknown."""
+    """The sum of several usages; a field that is unknown in one of them is unknown in the sum."""
     if not usages:
         return unknown_usage()
     total = unknown_usage()
@@ -101,7 +101,7 @@ def summed(usages: list[Usage]) -> Usage:
 
 
 def recorded_cost(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warning_]]:
-    """A recorded cost in US dollars. 0 beside tokens says that the recorder did not know the price."""
+    """A recorded cost in US dollars; 0 with tokens is unknown: the recorder did not know the price."""
     usd = amount(value, path)
     if usd is None:
         return unknown_cost(), []
@@ -112,7 +112,7 @@ def recorded_cost(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warni
 
 
 def recorded_seconds(value: Any, path: str) -> Latency:
-    """A recorded duration, given in seconds."""
+    """The latency from a recorded duration in seconds."""
     seconds = amount(value, path)
     if seconds is None:
         return {"total_ms": None, "source": "none"}
@@ -120,18 +120,18 @@ def recorded_seconds(value: Any, path: str) -> Latency:
 
 
 def milliseconds(seconds: float) -> float:
-    """Seconds as milliseconds, without the noise of binary fractions (1.001 s is 1001 ms)."""
+    """Seconds as milliseconds, without float rounding errors (1.001 s is 1001 ms)."""
     exact = seconds * 1000
     return exact if exact.is_integer() else round(exact, 6)
 
 
 def recorded_scores(value: Any, path: str) -> list[TraceScore]:
-    """A map from score name to number."""
+    """The scores of an object that maps names to numbers."""
     return [evaluation(name, score, f"{path}.{shown(name)}") for name, score in mapping(value, path).items()]
 
 
 def evaluation(name: str, score: Any, path: str) -> TraceScore:
-    """One imported score; raises FieldError where it is no number."""
+    """One recorded score; raises FieldError if it is not a number."""
     return {
         "name": required_text(name, path),
         "score_value": number(score, path),

@@ -1,4 +1,4 @@
-"""What a span says, whichever instrumentor wrote it: one reading for every vocabulary of attributes."""
+"""Reads facts from a span in any vocabulary of attributes. Entry points: `read_facts`, `DIALECTS`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ DIALECTS = (
     *(genai, openinference, traceloop, vercel, adk, pydantic_ai),
     *(any_agent, claude_code, platforms, log_bodies),
 )
-"""In the order they are asked: what one has told, a later one does not overwrite."""
+"""In order of precedence: a later dialect does not overwrite the facts of an earlier one."""
 
 
 def facts_of(span: Span) -> Facts:
-    """All that a span's attributes and events tell; raises TraceError for figures that can't be ones.
+    """Reads all facts from a span's attributes and events; raises TraceError for invalid numbers.
 
-    The kind is what the first dialect says that knows one. A span with a model and its tokens, of which
-    nobody says what it is, is a request to a model.
+    The first dialect that recognises the span sets its kind. An unrecognised span with a model and tokens is
+    a request to a model.
     """
     facts = Facts("other")
     kinds = [kind for dialect in DIALECTS if (kind := dialect.kind_of(span)) is not None]

@@ -1,4 +1,4 @@
-"""The vocabulary of Google's Agent Development Kit: `gcp.vertex.agent.*`."""
+"""Reads the vocabulary of Google's Agent Development Kit: `gcp.vertex.agent.*`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
 
 REQUEST, RESPONSE = "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"
-CONTEXT = "For context:"  # what other agents did, which no user said
+CONTEXT = "For context:"  # starts a report on other agents, which is not a user's message
 NOTHING: tuple[Any, ...] = ("{}", {})
 EMPTY = frozenset({"{}", "N/A", "<not serializable>"})
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """A request to a model has its request beside it; on tools that one is empty."""
+    """`inference` for a span with a non-empty model request; tools have an empty one."""
     request = span.attributes.get(REQUEST)
     if request is None or request in ("{}", {}):
         return None
@@ -31,7 +31,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Request, answer, arguments and result."""
+    """Adds request, response, tool arguments and tool result."""
     attributes = span.attributes
     if facts.kind == "tool":
         _add_tool(attributes, facts)
@@ -49,7 +49,7 @@ def add(span: Span, facts: Facts) -> None:
 
 
 def _add_tool(attributes: dict[str, Any], facts: Facts) -> None:
-    """Both empty is what the kit writes where content is switched off: an answer has a key at least."""
+    """Ignores empty arguments with an empty result: ADK writes these if content is disabled."""
     given = first(attributes, "gcp.vertex.agent.tool_call_args")
     answered = first(attributes, "gcp.vertex.agent.tool_response")
     if given in NOTHING and answered in NOTHING:
@@ -60,5 +60,5 @@ def _add_tool(attributes: dict[str, Any], facts: Facts) -> None:
 
 
 def _told(value: object) -> object:
-    """The value, unless it says that there was none."""
+    """The value, or None for a placeholder."""
     return None if type(value) is str and value in EMPTY and value != "{}" else value

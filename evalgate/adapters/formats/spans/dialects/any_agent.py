@@ -1,4 +1,4 @@
-"""The vocabulary of any-agent (Mozilla), where it goes beyond the conventions: `gen_ai.output`."""
+"""Reads what any-agent (Mozilla) adds to the GenAI conventions: `gen_ai.output`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NAME = "tool.name"
 
 
 def kind_of(_span: Span) -> SpanKind | None:
-    """Never told: the conventions' own word stands on every span."""
+    """Always None: every span has the kind attribute of the GenAI conventions."""
     return None
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Arguments and result of a tool; what a model answered and cost."""
+    """Adds arguments and result of a tool, output and cost of a model call."""
     attributes = span.attributes
     if facts.kind == "tool":
         facts.arguments = attributes.get(ARGUMENTS) if facts.arguments is None else facts.arguments
@@ -33,7 +33,7 @@ def add(span: Span, facts: Facts) -> None:
 
 
 def _answered(value: Any) -> list[RawMessage] | None:
-    """Calls as a list of names and arguments, else words."""
+    """Reads tool calls from a list of names and arguments, else text."""
     told = decoded(value)
     if type(told) is list and told and all(_is_call(one) for one in told):
         return [

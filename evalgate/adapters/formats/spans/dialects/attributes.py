@@ -1,4 +1,4 @@
-"""Values of attributes, whichever type a tracer gave them."""
+"""Reads attribute values of whatever type a tracer gave them."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ UNREADABLE = "what was said could not be read: it is no whole JSON, as where a t
 
 
 def first(attributes: Mapping[str, Any], *keys: str) -> Any:
-    """The value of the first of these attributes that has one."""
+    """The first of these attributes that is not None."""
     return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
 
 
 def words(attributes: Mapping[str, Any], *keys: str) -> str | None:
-    """The first of these attributes that is text and says something."""
+    """The first of these attributes that is non-empty text."""
     found = (attributes.get(key) for key in keys)
     return next((value for value in found if type(value) is str and value), None)
 
 
 def tokens(attributes: Mapping[str, Any], *keys: str) -> int | None:
-    """A count, as number or digits; raises FieldError for anything else."""
+    """The first of these attributes as a count; raises FieldError unless it is a number or digits."""
     for key in keys:
         value = attributes.get(key)
         if value is not None:
@@ -44,7 +44,7 @@ def tokens(attributes: Mapping[str, Any], *keys: str) -> int | None:
 
 
 def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
-    """An amount, as number or digits; raises FieldError for anything else."""
+    """The first of these attributes as an amount; raises FieldError unless it is a number or digits."""
     for key in keys:
         value = attributes.get(key)
         if value is not None:
@@ -53,7 +53,7 @@ def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
 
 
 def usage_of(told: Mapping[str, int | None]) -> Usage | None:
-    """Usage of its parts; None where no part is known, or all are 0 as where nobody counted."""
+    """Usage from its parts; None if all are unknown or 0, which means that nothing was counted."""
     usage = unknown_usage()
     for key, value in told.items():
         usage[key] = value  # type: ignore[literal-required]
@@ -66,7 +66,7 @@ def usage_of(told: Mapping[str, int | None]) -> Usage | None:
 
 
 def completed(usage: Usage | None, other: Usage | None) -> Usage | None:
-    """Usage with what another vocabulary tells of the same tokens."""
+    """Adds cache and reasoning tokens of another vocabulary, if both record the same input and output."""
     if usage is None or other is None:
         return usage or other
     if (usage["input_tokens"], usage["output_tokens"]) == (other["input_tokens"], other["output_tokens"]):
@@ -77,7 +77,7 @@ def completed(usage: Usage | None, other: Usage | None) -> Usage | None:
 
 
 def decoded(value: Any) -> Any:
-    """Structure that stands as JSON text, decoded; other values as they are, broken JSON as its text."""
+    """Decodes JSON text of an object or list; returns broken JSON and other values unchanged."""
     if type(value) is not str or not value.lstrip().startswith(("{", "[")):
         return value
     try:
@@ -89,7 +89,7 @@ def decoded(value: Any) -> Any:
 
 
 def messages(value: Any, facts: Facts, where: str) -> list[RawMessage] | None:
-    """The messages of an attribute, JSON text or structure; a warning where nobody can read them."""
+    """Reads messages from JSON text or structure; adds a warning if they are unreadable."""
     found = decoded(value)
     if found is None or found in ([], "", {}):
         return None
@@ -103,7 +103,7 @@ def messages(value: Any, facts: Facts, where: str) -> list[RawMessage] | None:
 
 
 def flattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """Entries of `prefix.N.rest` in the order of N, each a map from rest to value."""
+    """Collects attributes `prefix.N.rest` by N, in order, each as a map from rest to value."""
     entries: dict[int, dict[str, Any]] = {}
     start = len(prefix) + 1
     for key, value in attributes.items():
@@ -116,7 +116,7 @@ def flattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]
 
 
 def listed(value: Any) -> list[str]:
-    """Texts: a list of them, or JSON text that is one."""
+    """A list of texts, from a list, JSON text of a list, or a single text."""
     found = decoded(value)
     if type(found) is str:
         return [found] if found else []

@@ -1,4 +1,4 @@
-"""The spans that Claude Code itself records: `claude_code.interaction`, `.llm_request` and `.tool`."""
+"""Reads the spans that Claude Code records: `claude_code.interaction`, `.llm_request` and `.tool`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ARGUMENTS = {"command": "full_command", "file_path": "file_path"}
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By the span's name: its attributes are those of any program."""
+    """The kind by the span's name, since its attributes are not specific to Claude Code."""
     return KINDS.get(span.name, "other") if span.name.startswith(PREFIX) else None
 
 
 def add(span: Span, facts: Facts) -> None:
-    """What no convention has told; content is there only where the user switched it on."""
+    """Adds facts that the conventions have not set; content is recorded only if the user enabled it."""
     if span.name not in KINDS:
         return
     attributes = span.attributes
@@ -51,7 +51,7 @@ def add(span: Span, facts: Facts) -> None:
 
 
 def _usage(attributes: Mapping[str, Any]) -> Usage | None:
-    """Input tokens as Anthropic counts them: without those of the cache."""
+    """Adds cache tokens to the input tokens, from which Anthropic leaves them out."""
     read, written = tokens(attributes, "cache_read_tokens"), tokens(attributes, "cache_creation_tokens")
     fresh = tokens(attributes, "input_tokens")
     return usage_of(

@@ -1,4 +1,4 @@
-"""What all vocabularies share: errors, exit codes, sessions, scores, the framework that ran."""
+"""Reads what all vocabularies share: errors, exit codes, sessions, scores, framework."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCORE = "gen_ai.evaluation.result"
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Fills what no dialect told."""
+    """Adds facts that no dialect has set."""
     attributes = span.attributes
     facts.framework = facts.framework or _framework(span.scope)
     facts.conversation_id = facts.conversation_id or words(attributes, "session.id", "langfuse.session.id")

@@ -1,4 +1,4 @@
-"""What people add for this gate: the scenario, the trial, and whose span it is."""
+"""Reads attributes that users add for EvalGate: scenario, trial, and the role of a span."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_DIGITS = 9
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Marks on the span, in its metadata, or on the whole process; raises FieldError where they can't be."""
+    """Adds them from the span, its metadata or its resource; raises FieldError for invalid values."""
     for place in (span.attributes, facts.metadata, span.resource):
         _add_marks(place, facts, is_metadata=place is facts.metadata)
         for key in ORIGIN_KEYS:
@@ -40,6 +40,6 @@ def _add_marks(place: Mapping[str, Any], facts: Facts, *, is_metadata: bool) -> 
 
 
 def _number(value: Any) -> Any:
-    """Many tracers keep text only."""
+    """Parses digits, since many tracers store text only."""
     is_digits = type(value) is str and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
     return int(value) if is_digits else value

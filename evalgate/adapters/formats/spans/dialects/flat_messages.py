@@ -1,4 +1,4 @@
-"""Messages that were flattened into one attribute for each field."""
+"""Reads messages that are flattened into one attribute for each field."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN_CALL, SHOWN_ANSWER = "tool-call", "tool-response"
 
 
 def openinference_said(entries: Sequence[Mapping[str, Any]]) -> list[RawMessage]:
-    """Messages of `llm.input_messages` or `llm.output_messages`."""
+    """Reads messages of `llm.input_messages` or `llm.output_messages`."""
     said: list[RawMessage] = []
     for entry in entries:
         message = {key.removeprefix("message."): value for key, value in entry.items()}
@@ -28,7 +28,7 @@ def openinference_said(entries: Sequence[Mapping[str, Any]]) -> list[RawMessage]
         if said and is_shown and found.calls and said[-1].role == "assistant" and not said[-1].calls:
             said[-1].calls = found.calls
         elif said and _continues(said[-1], found):
-            said[-1].calls += found.calls  # blocks of one message that were told one by one
+            said[-1].calls += found.calls  # blocks of one message that were recorded one by one
         elif said and _is_thought(said[-1]) and found.role == "assistant" and found.reasoning is None:
             found.reasoning = said.pop().reasoning
             said.append(found)
@@ -88,7 +88,7 @@ def _call(entry: Mapping[str, Any]) -> ToolRequest | None:
 
 
 def _continues(before: RawMessage, found: RawMessage) -> bool:
-    """Calls alone, right after calls alone: they were asked for at once."""
+    """True for two messages in a row with calls only: the calls were requested together."""
     return (
         before.role == found.role == "assistant"
         and bool(before.calls)
@@ -103,7 +103,7 @@ def _is_thought(said: RawMessage) -> bool:
 
 
 def traceloop_said(entries: Sequence[Mapping[str, Any]], speaker: Role) -> list[RawMessage]:
-    """Messages of `gen_ai.prompt` or `gen_ai.completion`, as OpenLLMetry wrote them up to 0.5."""
+    """Reads messages of `gen_ai.prompt` or `gen_ai.completion`, as OpenLLMetry wrote them up to 0.5."""
     return [_traceloop(entry, speaker) for entry in entries]
 
 

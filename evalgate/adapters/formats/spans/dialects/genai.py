@@ -1,4 +1,4 @@
-"""The GenAI semantic conventions of OpenTelemetry, all generations of them."""
+"""Reads all versions of OpenTelemetry's GenAI semantic conventions."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ KINDS: dict[str, SpanKind] = {
 NO_PROVIDERS = ("gcp.vertex.agent", "langchain", "langgraph", "autogen")
 NO_TOOLS = ("(merged", "N/A")
 USAGE = "gen_ai.usage."
-# An agent's own sum has a name of its own in some versions: it never is a request's.
+# Some versions give an agent's sum a separate name, which a request never has.
 PREFIXES = {"agent": (USAGE, "gen_ai.aggregated_usage.")}
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By the operation; else by what only tools or requests have."""
+    """The kind by operation, else by attributes or events that only tools or requests have."""
     attributes = span.attributes
     operation = attributes.get(OPERATION)
     if type(operation) is str:
@@ -63,7 +63,7 @@ TELLING_EVENTS = frozenset({"gen_ai.choice", "gen_ai.client.inference.operation.
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Everything the conventions name."""
+    """Adds all facts that the conventions name."""
     attributes = span.attributes
     facts.provider = _provider(attributes)
     facts.model = words(attributes, "gen_ai.response.model", "gen_ai.request.model")
@@ -86,7 +86,7 @@ def add(span: Span, facts: Facts) -> None:
 
 
 def one_choice(said: list[RawMessage] | None) -> list[RawMessage] | None:
-    """Several messages that each ended are alternatives: the first is the one that frameworks take."""
+    """Keeps the first of several finished messages: they are alternatives, and frameworks take the first."""
     if said and len(said) > 1 and all(one.finish_reason and not one.answers for one in said):
         return said[:1]
     return said
@@ -135,19 +135,19 @@ def _add_tool(span: Span, facts: Facts) -> None:
 
 
 def _is_merged(span: Span) -> bool:
-    """Some recorders add a span that stands for several parallel executions at once."""
+    """True for a span that sums up parallel tool executions, as some tracers add."""
     name = words(span.attributes, "gen_ai.tool.name")
     return name is not None and name.startswith(NO_TOOLS)
 
 
 def _provider(attributes: dict[str, Any]) -> str | None:
-    """Who ran the model; Google's agent kit names itself there."""
+    """The model's provider; agent frameworks that write their own name there are ignored."""
     named = words(attributes, "gen_ai.provider.name", "gen_ai.system")
     return None if named in NO_PROVIDERS else named
 
 
 def definitions(value: Any) -> list[dict[str, Any]] | None:
-    """Tools with name, description and parameters beside each other."""
+    """Tool definitions, each with name, description and parameters on one level."""
     if type(value) is not list:
         return None
     found = []

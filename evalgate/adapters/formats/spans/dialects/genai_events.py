@@ -1,4 +1,4 @@
-"""Messages that stand in events or log records beside the span: two generations of the conventions."""
+"""Reads messages from span events and log records, in two versions of the GenAI conventions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPEAKERS = {
 
 
 def told_in_events(span: Span, facts: Facts) -> None:
-    """What attributes have not told already."""
+    """Adds messages from events that attributes have not set."""
     given: list[RawMessage] = []
     answered: list[RawMessage] = []
     for event in _in_time(span.events):
@@ -44,7 +44,7 @@ def told_in_events(span: Span, facts: Facts) -> None:
 
 
 def _in_time(events: list[SpanEvent]) -> list[SpanEvent]:
-    """By time where each has one; else as recorded."""
+    """Sorts events by time if each has one, else keeps their order."""
     times = [event.time_ns for event in events]
     if any(time is None for time in times):
         return events
@@ -62,7 +62,7 @@ def _add_details(event: SpanEvent, facts: Facts) -> None:
 
 
 def _add_content(event: SpanEvent, facts: Facts) -> None:
-    """One event for all that was given, one for all that was answered."""
+    """Reads an event with the whole input, or one with the whole output."""
     if event.name.endswith("prompt"):
         value = event.attributes.get("gen_ai.prompt")
         facts.input = facts.input or messages(value, facts, "gen_ai.prompt")
@@ -72,7 +72,7 @@ def _add_content(event: SpanEvent, facts: Facts) -> None:
 
 
 def _add_choice(answered: list[RawMessage], event: SpanEvent, facts: Facts) -> None:
-    """One choice. Further ones are alternatives; of Anthropic they are the blocks of one message."""
+    """Adds a choice; later ones are alternatives, except for Anthropic: blocks of one message."""
     body = _body(event)
     provider = words(event.attributes, "gen_ai.system", "gen_ai.provider.name") or facts.provider
     if body.get("index") not in (None, 0, "0") and provider != "anthropic":
@@ -92,7 +92,7 @@ def _add_choice(answered: list[RawMessage], event: SpanEvent, facts: Facts) -> N
 
 
 def _body(event: SpanEvent) -> dict[str, Any]:
-    """The fields of a message: the body of a log record, else the attributes of a span's event."""
+    """The fields of a message: the body of a log record, else the attributes of a span event."""
     body = decoded(event.body)
     if type(body) is dict:
         return body
@@ -103,7 +103,7 @@ def _body(event: SpanEvent) -> dict[str, Any]:
 
 
 def _said(role: str, body: dict[str, Any]) -> list[RawMessage]:
-    """One message; none where it was not captured, or holds the tools and no words."""
+    """Reads one message; empty if it was not captured, or holds tool definitions only."""
     content, calls = body.get("content"), decoded(body.get("tool_calls"))
     if type(content) is dict:
         if "tools" in content:

@@ -1,4 +1,4 @@
-"""Events whose body holds a span's input and output, as AWS collectors keep them beside the span."""
+"""Reads input and output from event bodies, where AWS collectors keep them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By what came out: generations of a model, a tool's message, or messages of an agent."""
+    """The kind by output: generations of a model, a tool's message, or messages of an agent."""
     if not span.events:
         return None
     answered = unwrapped(_side(span, "output"))
@@ -32,7 +32,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """What the body tells, for spans that tell it nowhere else."""
+    """Adds input and output from the body, if the span has none elsewhere."""
     if not span.events or facts.kind not in ("inference", "tool", "agent"):
         return
     given, answered = _side(span, "input"), _side(span, "output")
@@ -49,7 +49,7 @@ def add(span: Span, facts: Facts) -> None:
 
 
 def _generated(told: Any) -> list[RawMessage] | None:
-    """The first generation: its text, and the calls in its message."""
+    """The first generation: its text and its tool calls."""
     made = told.get("generations") if type(told) is dict else None
     while type(made) is list and made:
         made = made[0]
@@ -65,7 +65,7 @@ def _generated(told: Any) -> list[RawMessage] | None:
 
 
 def _side(span: Span, name: str) -> Any:
-    """The content of the one message on a side; all of them where there are more."""
+    """The content of the only message under `name`; the list of messages if there are several."""
     for event in span.events:
         body = event.body
         side = body.get(name) if type(body) is dict else None

@@ -1,4 +1,4 @@
-"""The vocabulary of OpenInference (Arize): `openinference.span.kind`, `llm.*`, `input.value`."""
+"""Reads the vocabulary of OpenInference (Arize): `openinference.span.kind`, `llm.*`, `input.value`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ KINDS: dict[str, SpanKind] = {
 }
 
 HANDOFF = "handoff to "
-"""One agent hands over to another: the call that the model made for it is told by its message."""
+"""Name of a handoff span between agents; the model's message already records the call for it."""
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By the span's kind; chains, retrievers and guardrails are links only."""
+    """The kind by `openinference.span.kind`; chains, retrievers and guardrails are `other`."""
     kind = words(span.attributes, "openinference.span.kind")
     if kind is None:
         return None
@@ -48,7 +48,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Everything the vocabulary names."""
+    """Adds all facts that the vocabulary names."""
     attributes = span.attributes
     facts.provider = facts.provider or words(attributes, "llm.provider", "llm.system")
     facts.model = facts.model or words(attributes, "llm.response.model_name", "llm.model_name")
@@ -97,7 +97,7 @@ def _add_messages(attributes: Mapping[str, Any], facts: Facts) -> None:
 
 
 def _value(value: Any, speaker: Role) -> list[RawMessage] | None:
-    """What a whole run was given or answered: messages in JSON, a task, or plain words."""
+    """Reads the input or output of a whole run: messages in JSON, a task, or plain text."""
     found = decoded(value)
     if type(found) is dict and type(found.get("task")) is str:
         return [RawMessage(speaker, found["task"])]
@@ -125,7 +125,7 @@ def _add_tool(attributes: Mapping[str, Any], facts: Facts) -> None:
 
 
 def _arguments(attributes: Mapping[str, Any]) -> Any:
-    """`tool.parameters` holds what the tool got; of smolagents its schema: the values stand in the input."""
+    """The tool's arguments: `tool.parameters`, or `input.value` of smolagents (schema in the former)."""
     given = decoded(attributes.get("input.value"))
     if type(given) is dict and type(given.get("kwargs")) is dict and type(given.get("args")) is list:
         named = decoded(attributes.get("tool.parameters"))
@@ -135,7 +135,7 @@ def _arguments(attributes: Mapping[str, Any]) -> Any:
 
 
 def _result(value: Any) -> Any:
-    """The output; of an answer in Gemini's words only what the tool said."""
+    """The output; for a response in Gemini's format, only the tool's result."""
     found = decoded(value)
     if type(found) is dict and {"id", "name", "response"} == set(found):
         return found["response"]

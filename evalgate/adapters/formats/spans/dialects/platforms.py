@@ -1,4 +1,4 @@
-"""Attributes of platforms that keep a span's kind, input and output under names of their own."""
+"""Reads attributes of platforms with their own names for a span's kind, input and output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS: dict[str, SpanKind] = {
 
 
 class Platform(NamedTuple):
-    """The names that a platform gives what others name otherwise."""
+    """A platform's attribute names."""
 
     kind: str
     input: str
@@ -64,7 +64,7 @@ PLATFORMS = (LANGFUSE, MLFLOW)
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By the platform's own word; one that it has for anything is no kind."""
+    """The kind by the platform's attribute; unknown values are `other`."""
     for platform in PLATFORMS:
         told = words(span.attributes, platform.kind)
         if told is not None:
@@ -73,7 +73,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """What the platform's names hold, as far as nobody told it before."""
+    """Adds facts from the platform's attributes that no earlier dialect has set."""
     for platform in PLATFORMS:
         if platform.kind in span.attributes or platform.input in span.attributes:
             _add(platform, span, facts)
@@ -101,7 +101,7 @@ def _add(platform: Platform, span: Span, facts: Facts) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A value out of its JSON text: MLflow writes every value as such, text in quotes too."""
+    """Decodes a value from JSON text: MLflow writes every value as JSON, even text in quotes."""
     return unwrapped(value) if type(value) is str and value.startswith('"') else decoded(value)
 
 

@@ -1,4 +1,4 @@
-"""What Pydantic AI and Logfire add: an agent's whole conversation, its result."""
+"""Reads what Pydantic AI and Logfire add: an agent's whole conversation and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOL_ARGUMENTS, TOOL_RESULT = "tool_arguments", "tool_response"
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """An agent's run keeps its whole conversation; older versions name no operation."""
+    """`agent` for a span with a whole conversation; a tool's span in older versions names no operation."""
     attributes = span.attributes
     if first(attributes, *WHOLE, "final_result") is not None and "agent_name" in attributes:
         return "agent"
@@ -23,7 +23,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """The conversation of an agent, and what a tool was given in older versions."""
+    """Adds the conversation of an agent, and a tool's arguments and result as older versions name them."""
     attributes = span.attributes
     if facts.kind == "tool":
         if facts.arguments is None:
@@ -46,7 +46,7 @@ def add(span: Span, facts: Facts) -> None:
 
 
 def _result(value: Any) -> str | None:
-    """The result as text; of a structure its JSON."""
+    """The result as text, or as JSON text of a structure."""
     if value is None or type(value) is str:
         return value or None
     return written(value)

@@ -1,4 +1,4 @@
-"""The vocabulary of OpenLLMetry (Traceloop), beside the conventions it follows otherwise."""
+"""Reads the vocabulary of OpenLLMetry (Traceloop) that extends the GenAI conventions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ASSOCIATED = "traceloop.association.properties."
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By the span's kind, else by the kind of request."""
+    """The kind by `traceloop.span.kind`, else by the type of request."""
     kind = words(span.attributes, "traceloop.span.kind")
     if kind is not None:
         return KINDS.get(kind, "other")
@@ -38,7 +38,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """What the conventions have no word for, or had another word."""
+    """Adds facts that the conventions do not cover, or named otherwise in earlier versions."""
     attributes = span.attributes
     facts.input = facts.input or traceloop_said(flattened(attributes, "gen_ai.prompt"), "user") or None
     answered = traceloop_said(flattened(attributes, "gen_ai.completion"), "assistant")
@@ -87,7 +87,7 @@ def _add_entity(span: Span, facts: Facts) -> None:
 
 
 def _given(value: Any) -> Any:
-    """The arguments alone: LangChain's callbacks keep them beside tags and metadata."""
+    """The arguments, without the tags and metadata that LangChain's callbacks add."""
     told = decoded(value)
     if type(told) is not dict or "input_str" not in told:
         return value
@@ -96,7 +96,7 @@ def _given(value: Any) -> Any:
 
 
 def _answer(value: Any) -> Any:
-    """The result alone, out of what LangChain's callbacks keep around it."""
+    """The result, without the wrapper that LangChain's callbacks add."""
     told = decoded(value)
     if type(told) is dict and told and set(told) <= {"output", "outputs", "kwargs"}:
         return first(told, "output", "outputs")
@@ -104,7 +104,7 @@ def _answer(value: Any) -> Any:
 
 
 def _inner(value: Any, *keys: str) -> Any:
-    """What a framework's own wrapping of arguments or results holds."""
+    """The value inside a framework's wrapper of arguments or results."""
     if type(value) is not dict:
         return value
     found = first(value, *keys)
@@ -112,5 +112,5 @@ def _inner(value: Any, *keys: str) -> Any:
 
 
 def _said(value: Any, speaker: Role) -> list[RawMessage] | None:
-    """Words or messages; a chain's state that is neither says nothing."""
+    """Messages from text or messages; None for other state of a chain."""
     return None if value is None else carried(value, speaker)

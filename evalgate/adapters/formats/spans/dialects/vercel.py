@@ -1,4 +1,4 @@
-"""The vocabulary of the Vercel AI SDK: `ai.*`."""
+"""Reads the vocabulary of the Vercel AI SDK: `ai.*`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METADATA = "ai.telemetry.metadata."
 
 
 def kind_of(span: Span) -> SpanKind | None:
-    """By the operation. A request's span encloses one for each step: several steps, and it only sums up."""
+    """The kind by operation; a request's span with several steps only sums up their spans."""
     operation = words(span.attributes, "ai.operationId")
     if operation is None:
         return None
@@ -38,7 +38,7 @@ def kind_of(span: Span) -> SpanKind | None:
 
 
 def add(span: Span, facts: Facts) -> None:
-    """Everything under `ai.`."""
+    """Adds all facts under `ai.`."""
     attributes = span.attributes
     if words(attributes, "ai.operationId") is None:
         return
@@ -89,7 +89,7 @@ def _provider_id(attributes: Mapping[str, Any]) -> str | None:
 
 
 def _given(attributes: Mapping[str, Any], facts: Facts) -> list[RawMessage] | None:
-    """The messages of one step, or the prompt of the whole: words, or messages beside instructions."""
+    """The messages of one step, or the prompt of the whole request: text, or messages with instructions."""
     whole = decoded(attributes.get("ai.prompt.messages"))
     if whole is not None:
         return messages(whole, facts, "ai.prompt.messages")

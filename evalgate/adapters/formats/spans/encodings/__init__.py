@@ -1,4 +1,4 @@
-"""How spans are encoded in files: OTLP, Jaeger, lists of objects, protobuf.
+"""Decodes spans from files: OTLP in JSON and protobuf, Jaeger, lists of span objects.
 
-Entry points: `otlp.read`, `jaeger.read`, `span_objects.read`, `protobuf.unpack`.
+Entry points: `otlp.read_spans`, `jaeger.read_spans`, `span_objects.read_spans`, `protobuf.unpack`.
 """

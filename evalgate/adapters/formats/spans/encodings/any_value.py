@@ -1,4 +1,4 @@
-"""Attributes as OTLP wraps them: a list of keys, each value in an object that names its type."""
+"""Decodes OTLP attributes: a list of keys, each value wrapped in an object that names its type."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LONGEST_NUMBER = 40
 
 
 def attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
-    """The attributes under their keys; a key that stands twice with different values is an error.
+    """Attributes by key; raises FieldError for a key with two different values.
 
-    An object is taken as it is: some exporters write one.
+    A plain object is returned unchanged: some exporters write one.
     """
     if type(value) is dict:
         require_shallow(value, min(depth, MAX_DEPTH))
@@ -35,12 +35,12 @@ def attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
 
 
 def contradicts(key: str) -> str:
-    """What to say of a key that stands twice: either of its values could be meant."""
+    """The error for a key with two different values."""
     return f"tells `{shown(key)}` a second time, and differently"
 
 
 def any_value(value: Any, path: str, depth: int = 0) -> Any:
-    """The plain value; nothing where its type is none that OTLP knows."""
+    """The plain value; None for a type unknown to OTLP."""
     if depth > MAX_DEPTH:
         raise FieldError("", f"values lie more than {MAX_DEPTH} levels deep")
     if type(value) is not dict:
@@ -69,7 +69,7 @@ def _held(kind: str, held: Any, path: str, depth: int) -> Any:
 
 
 def _number(kind: str, held: Any, path: str) -> float | int | None:
-    """A number, also where it is written as text; what is no finite number (NaN) is unknown."""
+    """A number, also written as text; None for NaN and infinity."""
     if type(held) is str and len(held) <= LONGEST_NUMBER and held.isascii():
         try:
             held = int(held) if kind == "int" else float(held)

@@ -1,4 +1,4 @@
-"""What a file of spans holds: spans, log records that may lie apart from theirs, and what can't be read."""
+"""Collects spans, log records and errors while files of spans are decoded."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MAX_SPANS = 200_000
 
 @dataclass(slots=True)
 class SpanFile:
-    """All that the documents of one recording hold.
+    """The contents of all documents of one input.
 
-    Each of `logs` is one log record as the only event of a span of which no more than the ids is known.
-    `damaged` has the first error of each trace with a span that can't be read, under "" where not even the
-    trace is known. `unplaced` counts events of agents and models that name no trace.
-    At most `most` spans and log records are held.
+    Each of `logs` is a span with one log record as its only event; nothing but its ids is known.
+    `damaged` maps a trace id to the first error in its spans, and "" to the first error of unknown traces.
+    `unplaced` counts events of agents and models that name no trace.
+    `max_records` bounds the number of spans and log records together.
     """
 
     spans: list[Span] = field(default_factory=list)
@@ -30,17 +30,17 @@ class SpanFile:
     most: int = MAX_SPANS
 
     def add(self, span: Span) -> None:
-        """One more span."""
+        """Adds a span; raises TraceError if there are too many."""
         self._require_room()
         self.spans.append(span)
 
     def add_log(self, log: Span) -> None:
-        """One more log record."""
+        """Adds a log record; raises TraceError if there are too many."""
         self._require_room()
         self.logs.append(log)
 
     def refuse(self, trace_id: str, error: TraceError) -> None:
-        """A span or log record of the trace can't be read, so the trace can't be trusted."""
+        """Marks a trace as unreadable because of an error in one of its spans or log records."""
         self.damaged.setdefault(trace_id, error)
 
     def _require_room(self) -> None:

@@ -1,4 +1,4 @@
-"""The way through an envelope of OTLP: resources, their scopes, and the spans or log records of each."""
+"""Walks an OTLP envelope: resources, their scopes, and the spans or log records of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOG_RECORDS = ("logRecords", "log_records", "logs")
 
 
 class Scope(NamedTuple):
-    """What one instrumentation of one resource wrote; `path` leads to its records."""
+    """The records of one instrumentation of one resource; `path` is where they are in the document."""
 
     resource: Any
     resource_path: str
@@ -27,7 +27,7 @@ class Scope(NamedTuple):
 
 
 def scopes(document: Any, place: str) -> Iterator[Scope]:
-    """All scopes of a document; raises FieldError where objects or lists should stand and do not."""
+    """Yields all scopes of a document; raises FieldError where an object or a list is expected."""
     several = document if isinstance(document, list) else [document]
     for number, one in enumerate(several):
         where = f"{place}[{number}]" if several is document else place

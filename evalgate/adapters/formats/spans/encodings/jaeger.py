@@ -1,4 +1,4 @@
-"""Spans out of Jaeger's export."""
+"""Decodes spans of Jaeger's export."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRUTHS = {"true": True, "false": False}
 
 
 def read(documents: Sequence[Any], held: SpanFile) -> None:
-    """Adds all spans of the documents."""
+    """Adds all spans of the documents to `span_file`."""
     for trace, path in _traces(documents):
         under = f"{path}." if path else ""
         try:
@@ -46,7 +46,7 @@ def read(documents: Sequence[Any], held: SpanFile) -> None:
 
 
 def trace_ids(documents: Sequence[Any]) -> Iterator[str]:
-    """The ids of all traces that are spoken of; what can't be read is passed over."""
+    """Yields the trace ids of all readable spans."""
     return (found for trace, _ in _traces(documents) if (found := _known_trace(trace)))
 
 
@@ -83,7 +83,7 @@ def _span(fields: dict[str, Any], path: str, trace: dict[str, Any], processes: d
 
 
 def _parent(fields: dict[str, Any], own_id: str, path: str) -> str | None:
-    """The span it is a child of; one that it only follows from is the second choice."""
+    """The span it is a child of, else the one it follows from."""
     found: dict[Any, str | None] = {}
     for number, item in enumerate(listing(fields.get("references"), f"{path}.references")):
         where = f"{path}.references[{number}]"
@@ -129,7 +129,7 @@ def _tags(value: Any, path: str) -> dict[str, Any]:
 
 
 def _typed(value: Any, kind: Any) -> Any:
-    """Some versions of Jaeger write numbers and truth values as text beside the name of their type."""
+    """Parses a number or boolean that some versions of Jaeger write as text with a type name."""
     if type(value) is not str or type(kind) is not str or kind == "string" or len(value) > LONGEST_NUMBER:
         return value
     if kind == "bool":

@@ -1,4 +1,4 @@
-"""Spans and log records out of OTLP, in any of its JSON spellings."""
+"""Decodes spans and log records of OTLP in any of its JSON spellings."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ OTHER_SPELLING = {
 
 
 class Around(NamedTuple):
-    """What holds for all records of a scope."""
+    """The resource and scope name shared by all records of a scope."""
 
     resource: dict[str, Any]
     scope: str | None
 
 
 def read(documents: Sequence[Any], held: SpanFile) -> None:
-    """Adds all spans and log records of the documents."""
+    """Adds all spans and log records of the documents to `span_file`."""
     for number, document in enumerate(documents):
         try:
             for scope in scopes(document, f"[{number}]" if len(documents) > 1 else ""):
@@ -49,7 +49,7 @@ def read(documents: Sequence[Any], held: SpanFile) -> None:
 
 
 def trace_ids(documents: Sequence[Any]) -> Iterator[str]:
-    """The ids of all traces that are spoken of; what can't be read is passed over."""
+    """Yields the trace ids of all readable records."""
     for document in documents:
         try:
             for scope in scopes(document, ""):
@@ -115,9 +115,9 @@ def _events(value: Any, path: str) -> list[SpanEvent]:
 
 
 def _log(fields: dict[str, Any], path: str, around: Around) -> Span | None:
-    """None for a record without a name: it is no event, but what a program printed.
+    """A span with this record as its only event.
 
-    The span is one of which only this event is known.
+    None for a record without an event name: it is ordinary program output.
     """
     found = attributes(fields.get("attributes"), f"{path}.attributes")
     name = _get(fields, "eventName") or found.get("event.name") or found.get("otel.event.name")
@@ -153,7 +153,7 @@ def _get(fields: dict[str, Any], name: str) -> Any:
 
 
 def _known_trace(record: Any) -> str | None:
-    """The trace that a record names, as far as it can be read."""
+    """The trace id of a record, or None if it can't be read."""
     try:
         return span_id(_get(record, "traceId"), "") if isinstance(record, dict) else None
     except FieldError:

@@ -1,4 +1,4 @@
-"""OTLP as protobuf: one export request, several written one after the other, or each behind its length."""
+"""Decodes OTLP protobuf: one export request, several concatenated, or each after its length."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ MISSING = "OTLP in protobuf needs an extra: install evalgate-action[otlp], or re
 
 
 class Room:
-    """How many messages within messages a file may still have; raises TraceError when there are too many."""
+    """The number of nested messages a file may still have; raises TraceError if exceeded."""
 
     def __init__(self) -> None:
         self._records = 2 * MAX_SPANS
         self._details = DETAILS * MAX_SPANS
 
     def take(self, messages: int) -> None:
-        """So many more requests, resources, scopes, spans or log records."""
+        """Counts this many more requests, resources, scopes, spans or log records."""
         self._records -= messages
         self._require()
 
     def take_listed(self, message: Any) -> None:
-        """The attributes, events and links of one."""
+        """Counts the attributes, events and links of one message."""
         self._details -= sum(len(getattr(message, name, ())) for name in LISTED)
         self._require()
 
@@ -48,10 +48,10 @@ class Room:
 
 
 def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
-    """The documents of a file, in the words of OTLP's JSON; raises TraceError.
+    """Yields the documents of a file as OTLP's JSON; raises TraceError.
 
-    Two bytes may stand for a span or an attribute that takes hundreds in memory, so both are counted before
-    they are made into JSON, and a message has no more bytes than a record.
+    Two bytes may encode a span or attribute that takes hundreds in memory, so both are counted before they
+    are converted to JSON. A message has no more bytes than `limits.record_bytes`.
     """
     try:
         from google.protobuf.json_format import MessageToDict
@@ -78,7 +78,7 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
 
 
 def _parts(data: bytes) -> Iterator[bytes]:
-    """The messages of the file: requests without a length in front are one, as protobuf joins them."""
+    """Yields the messages of a file; requests without a length are one, since protobuf joins them."""
     if data[:1] != b"\0":
         yield data
         return
@@ -93,7 +93,7 @@ def _parts(data: bytes) -> Iterator[bytes]:
 
 
 def _records(message: Any, room: Room) -> Iterator[Any]:
-    """Spans or log records. The bytes of one can be read as the other; the ids come out too short or long."""
+    """Yields spans or log records; bytes of the wrong kind also parse, but give ids of a wrong length."""
     resources, scopes, records = NAMES[message.DESCRIPTOR.name]
     room.take(len(getattr(message, resources)))
     for resource in getattr(message, resources):

@@ -1,4 +1,4 @@
-"""Spans as tracers print them: one object a span, its attributes in a plain object."""
+"""Decodes spans as tracers print them: one object for each span, with plain attributes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FAILED = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 
 
 def read(documents: Sequence[Any], held: SpanFile) -> None:
-    """Adds all spans of the documents."""
+    """Adds all spans of the documents to `span_file`."""
     for value, path in _each(documents):
         try:
             require_shallow(value)
@@ -53,7 +53,7 @@ def read(documents: Sequence[Any], held: SpanFile) -> None:
 
 
 def trace_ids(documents: Sequence[Any]) -> Iterator[str]:
-    """The ids of all traces that are spoken of; what can't be read is passed over."""
+    """Yields the trace ids of all readable spans."""
     return (found for value, _ in _each(documents) if (found := _known_trace(value)))
 
 
@@ -92,7 +92,7 @@ def _span(fields: dict[str, Any], path: str) -> Span:
 
 
 def _attributes(fields: dict[str, Any], path: str) -> dict[str, Any]:
-    """What the span says; Phoenix keeps its kind beside the attributes."""
+    """The span's attributes, with the kind that Phoenix keeps outside of them."""
     found = attributes(fields.get("attributes"), f"{path}.attributes")
     kind = fields.get("span_kind")
     return {KIND: kind, **found} if type(kind) is str and kind in OPENINFERENCE_KINDS else found

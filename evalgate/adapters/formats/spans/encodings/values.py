@@ -1,4 +1,4 @@
-"""Ids and times of spans as tracers write them."""
+"""Parses ids and times of spans as tracers write them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from evalgate.models.trace.trace import MAX_ID_LENGTH
 
 LARGEST_NS = 2**63 - 1
 SECOND = 10**9
-# What a bare number means is told by its size: seconds, milliseconds, microseconds and nanoseconds since 1970
-# lie three orders of magnitude apart for any year from 1973 to 5138.
+# The size of a bare number shows its unit: seconds, milliseconds, microseconds and nanoseconds since 1970
+# are three orders of magnitude apart for any year from 1973 to 5138.
 UNITS = ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (0, SECOND))
 ENCODED_LENGTHS = {24: 16, 12: 8}
 PAIR = 2
 
 
 def span_id(value: Any, path: str) -> str | None:
-    """A trace's or span's id as lower-case text; nothing, "" and all zeros are none.
+    """A trace or span id as lower-case text; None for None, "" and all zeros.
 
-    Protobuf's own JSON writes the bytes of ids as base64, everybody else as hex digits.
+    Protobuf's JSON writes the bytes of ids as base64, every other encoding as hex digits.
     """
     if value is None or value == "":
         return None
@@ -34,7 +34,7 @@ def span_id(value: Any, path: str) -> str | None:
 
 
 def required_id(value: Any, path: str) -> str:
-    """An id that is there."""
+    """An id; raises FieldError if it is missing."""
     found = span_id(value, path)
     if found is None:
         raise FieldError(path, "is missing")
@@ -42,7 +42,7 @@ def required_id(value: Any, path: str) -> str:
 
 
 def nanoseconds(value: Any, path: str) -> int | None:
-    """A time that is known to count nanoseconds, as number or digits; 0 means that nobody set it."""
+    """A time in nanoseconds, as number or digits; 0 means that it is not set."""
     if type(value) is str:
         value = _digits(value, path)
     if value is None or value == 0:
@@ -53,7 +53,7 @@ def nanoseconds(value: Any, path: str) -> int | None:
 
 
 def moment(value: Any, path: str) -> int | None:
-    """A time in ns, from RFC 3339, `[seconds, nanoseconds]`, or a number whose size tells its unit."""
+    """A time in ns, from RFC 3339, `[seconds, nanoseconds]`, or a number whose size shows its unit."""
     if value is None or value == "":
         return None
     if type(value) is list:
@@ -71,7 +71,7 @@ def moment(value: Any, path: str) -> int | None:
 
 
 def scaled(value: Any, factor: int, path: str) -> int | None:
-    """A time or duration of a known unit, `factor` ns long."""
+    """A time or duration in ns, from a number of units of `factor` ns."""
     if value is None:
         return None
     if type(value) is str:
@@ -84,7 +84,7 @@ def scaled(value: Any, factor: int, path: str) -> int | None:
 
 
 def _times(value: float, factor: int) -> int:
-    """Without the noise of binary fractions: 0.25 s are 250,000,000 ns after any number of seconds."""
+    """Converts through Decimal to avoid binary rounding: 0.25 s is 250,000,000 ns."""
     if type(value) is int:
         return value * factor
     from decimal import Decimal
@@ -111,7 +111,7 @@ def _iso(value: str, path: str) -> int:
 
 
 def _finer(value: str) -> int:
-    """The nanoseconds below the microsecond, which `datetime` drops."""
+    """The nanoseconds below one microsecond, which `datetime` drops."""
     fraction = value.partition(".")[2]
     digits = fraction[: len(fraction) - len(fraction.lstrip("0123456789"))]
     return int(digits[6:9].ljust(3, "0")) if len(digits) > len("micros") else 0
@@ -136,7 +136,7 @@ def _digits(value: str, path: str) -> int | float:
 
 
 def _decoded(value: str) -> str | None:
-    """The hex digits of an id in base64, None for any other; the two differ in length."""
+    """The hex digits of an id in base64; None for an id in hex, which has another length."""
     size = ENCODED_LENGTHS.get(len(value))
     if size is None or not value.endswith("="):
         return None

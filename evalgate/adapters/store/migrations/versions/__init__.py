@@ -1,1 +1,1 @@
-"""The steps, by their numbers."""
+"""The migrations, by version number."""

@@ -1,4 +1,4 @@
-"""Goldens and the suites made of them; runs, suite by suite and scenario by scenario."""
+"""Tables of goldens and regression suites; of runs with their suites and scenarios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Makes the first tables."""
+    """Creates the first tables."""
     _goldens()
     _golden_tags()
     _regression_suites()

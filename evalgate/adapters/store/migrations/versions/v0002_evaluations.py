@@ -1,4 +1,4 @@
-"""What was judged by goldens, and what people said."""
+"""Tables of evaluations of goldens and of feedback."""
 
 from __future__ import annotations
 

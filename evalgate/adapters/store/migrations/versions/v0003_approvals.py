@@ -1,4 +1,4 @@
-"""Approvals with their provenance; scenarios in quarantine."""
+"""The table of approvals with their provenance; the quarantine flag of scenarios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Adds approvals, and a mark to the scenarios of runs."""
+    """Adds approvals, and the `quarantined` flag to the scenarios of runs."""
     op.add_column(
         "evalgate_run_scenarios",
         sa.Column("quarantined", sa.Boolean(), nullable=False, server_default=sa.false()),
